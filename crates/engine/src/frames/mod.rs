@@ -38,6 +38,7 @@ pub mod selftest;
 mod sender;
 pub(crate) mod sent;
 mod side;
+mod size_order;
 pub mod stateful;
 pub(crate) mod stream;
 mod subscriber;

@@ -14,7 +14,7 @@
 
 use super::stateful::StatefulGateway;
 use serde::{Deserialize, Serialize};
-use sixbench_method::plan::{AddressPart, Flows, Payload, Ports, ValueOrder};
+use sixbench_method::plan::{AddressPart, Flows, Payload, Ports, SizeMix, ValueOrder};
 use sixbench_method::terms::{Direction, Directions, FrameSize, IpVersion, Share};
 use sixbench_wire::rules::{AddressRule, PortRule};
 use sixbench_wire::template::{VARIABLE_AT_IPV4, VARIABLE_AT_IPV6};
@@ -192,8 +192,10 @@ pub struct Appearance {
 /// The traffic of one point of a plan.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrafficProfile {
-    /// The nominal frame size.
+    /// The nominal frame size: that of every frame unless there is a mix.
     pub frame_size: FrameSize,
+    /// The mix of frame sizes, if they are not all of the same size.
+    pub size_mix: Option<SizeMix>,
     /// The directions in which frames are sent.
     pub directions: Directions,
     /// Left to right.
@@ -271,6 +273,7 @@ impl TrafficProfile {
         };
         Self {
             frame_size,
+            size_mix: None,
             directions: Directions::Both,
             forward: paths(left, right),
             reverse: paths(right, left),

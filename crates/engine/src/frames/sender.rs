@@ -1,7 +1,7 @@
 //! A paced sender of one direction, or of a queue's share of it. It sends the frames that are due, and never waits to fill a batch.
 
 use super::flow::DrawnPorts;
-use super::stream::{FlowPattern, Stream};
+use super::stream::{FlowPattern, KindNumber, Stream};
 use super::window::{RequestLog, RequestSlots};
 use crate::pacing::pacer::{Pacer, ThreadShare};
 use crate::pacing::reach::reach;
@@ -138,8 +138,8 @@ impl<'a> Sender<'a> {
 
 /// Writes frames into buffers, copying a template only if the buffer holds another one.
 pub(crate) struct Writer {
-    /// The kind of frame that each buffer holds.
-    held: Vec<SlotContent>,
+    /// The kind of frame that each buffer holds; `None` where that is not known.
+    held: Vec<Option<KindNumber>>,
     way: WritingWay,
 }
 
@@ -169,18 +169,11 @@ impl WritingWay {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum SlotContent {
-    Unknown,
-    Foreground,
-    Background,
-}
-
 impl Writer {
     /// Returns a writer for frames of `stream` into the buffers of a port with this number of slots.
     pub(crate) fn new(stream: &Stream, slots: usize) -> Self {
         Self {
-            held: vec![SlotContent::Unknown; slots],
+            held: vec![None; slots],
             way: WritingWay::for_stream(stream),
         }
     }
@@ -235,15 +228,16 @@ impl Writer {
 #[inline(always)]
 fn write_each(
     stream: &Stream,
-    held: &mut [SlotContent],
+    held: &mut [Option<KindNumber>],
     mut next: impl FnMut() -> (u64, StampedTime),
     wanted: usize,
     port: &mut dyn Transmit,
     patch: impl Fn(&mut [u8], u64, StampedTime),
 ) -> Result<Sent, PortError> {
-    let template = &stream.kind(0).0.template;
+    let (kind, number) = stream.kind(0);
+    let template = &kind.template;
     port.transmit(wanted, &mut |slot, buffer| {
-        let frame = template_in(&mut held[slot], buffer, template, SlotContent::Foreground);
+        let frame = template_in(&mut held[slot], buffer, template, number);
         let (sequence, time) = next();
         patch(frame, sequence, time);
         frame.len()
@@ -256,16 +250,11 @@ fn write(
     stream: &Stream,
     sequence: u64,
     time: StampedTime,
-    held: &mut SlotContent,
+    held: &mut Option<KindNumber>,
     buffer: &mut [u8],
 ) -> usize {
-    let (kind, is_background) = stream.kind(sequence);
-    let wanted = if is_background {
-        SlotContent::Background
-    } else {
-        SlotContent::Foreground
-    };
-    let frame = template_in(held, buffer, &kind.template, wanted);
+    let (kind, number) = stream.kind(sequence);
+    let frame = template_in(held, buffer, &kind.template, number);
     kind.template
         .patch(frame, &stream.variable(kind, sequence, time));
     frame.len()
@@ -274,16 +263,16 @@ fn write(
 /// Returns the part of a buffer that holds a frame of the template, perhaps patched before.
 #[inline(always)]
 fn template_in<'b>(
-    held: &mut SlotContent,
+    held: &mut Option<KindNumber>,
     buffer: &'b mut [u8],
     template: &Template,
-    wanted: SlotContent,
+    wanted: KindNumber,
 ) -> &'b mut [u8] {
     let octets = template.octets();
     let frame = &mut buffer[..octets.len()];
-    if *held != wanted {
+    if *held != Some(wanted) {
         frame.copy_from_slice(octets);
-        *held = wanted;
+        *held = Some(wanted);
     }
     frame
 }

@@ -1,8 +1,9 @@
 //! The numbers of the frames of a direction that left the tester.
 
+use super::size_order::SizeOrder;
 use crate::bitmap::Bitmap;
 use serde::{Deserialize, Serialize};
-use sixbench_method::trial::DirectionResult;
+use sixbench_method::trial::{DirectionResult, SizeCounts};
 
 /// The frames of a direction that one machine sent to receivers on another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +33,20 @@ impl SentNumbers {
         match self {
             Self::Each(sent) => sent.has(number),
             Self::InTurn(counts) => is_in_turn(counts, number),
+        }
+    }
+
+    /// Counts these frames as offered, each under its size.
+    pub(crate) fn count_sizes(&self, order: &SizeOrder, counts: &mut [SizeCounts]) {
+        match self {
+            Self::Each(sent) => (0..=sent.highest().unwrap_or(0))
+                .filter(|number| sent.has(*number))
+                .for_each(|number| order.count_offered(counts, number, 1, 1)),
+            Self::InTurn(by_queue) => {
+                for (queue, number) in (0..).zip(by_queue) {
+                    order.count_offered(counts, queue, by_queue.len() as u64, *number);
+                }
+            }
         }
     }
 

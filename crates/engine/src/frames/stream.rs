@@ -1,13 +1,14 @@
-//! The frames of one direction: templates for foreground and background, and the order of frames.
+//! The frames of one direction: templates for foreground and background in each size, and the order of frames.
 
 use super::flow::{DrawnPorts, Flow};
-use super::profile::{AddressVariation, Encapsulation, Path, TrafficProfile};
+use super::profile::{AddressVariation, Encapsulation, Path, Paths, TrafficProfile};
 use super::side::{AddressField, Viewpoint, counters, sides, version};
+use super::size_order::SizeOrder;
 use super::stateful::{Conversation, ConversationStep, Mapped};
 use super::subscriber::SubscriberPopulation;
 use super::window::RequestLog;
-use sixbench_method::plan::Payload;
-use sixbench_method::terms::{Direction, Share};
+use sixbench_method::plan::{Payload, SizeMix};
+use sixbench_method::terms::{Direction, FrameSize, Share};
 use sixbench_method::trial::{Schedule, TrialKind, TrialSpec};
 use sixbench_wire::template::{
     DatagramEnd, Description, OuterHeader, StampedTime, SubscriberAddresses, Template, Transport,
@@ -37,6 +38,24 @@ impl StreamId {
 
     pub(crate) fn same_trial(self, other: Self) -> bool {
         self.0 >> 2 == other.0 >> 2
+    }
+}
+
+/// The number of a kind of frame among those of its stream: foreground and background of the first size, then those of the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KindNumber(u8);
+
+impl KindNumber {
+    const FOREGROUND: Self = Self(0);
+    const BACKGROUND: Self = Self(1);
+
+    /// Returns the number of the kind with the size at this place of a mix.
+    fn of_size(place: usize, is_background: bool) -> Self {
+        Self((place as u8) << 1 | u8::from(is_background))
+    }
+
+    pub(crate) fn is_background(self) -> bool {
+        self.0 & 1 != 0
     }
 }
 
@@ -138,7 +157,12 @@ impl Common<'_> {
     }
 
     /// Returns the description of these frames with the addresses of `datagram`, none of which varies.
-    fn description(&self, datagram: &Encapsulation, is_background: bool) -> Description {
+    fn description(
+        &self,
+        datagram: &Encapsulation,
+        frame_size: FrameSize,
+        is_background: bool,
+    ) -> Description {
         let version = version(datagram.ends.source);
         let outer = datagram.tunnel.map(|tunnel| OuterHeader {
             src: tunnel.ends.source,
@@ -156,7 +180,7 @@ impl Common<'_> {
             dst: datagram.ends.destination,
             hop_limit: HOP_LIMIT,
             // The size is that of the datagram's frame; an outer header is added to it.
-            frame_octets: usize::from(self.profile.frame_size.without_fcs(version))
+            frame_octets: usize::from(frame_size.without_fcs(version))
                 + outer.map_or(0, |outer| outer.octets()),
             stream: StreamId::new(self.direction, is_background, self.trial).0,
             variable_at: (0, 0),
@@ -180,6 +204,13 @@ impl Common<'_> {
             self.profile.seed,
             stream,
         )
+    }
+
+    /// Returns the seed of the order of frame sizes, which the two directions do not share: large frames of one do not always meet those of the other.
+    fn order_seed(&self) -> u64 {
+        self.profile
+            .seed
+            .wrapping_add(u64::from(self.pattern() == Direction::Reverse))
     }
 
     fn transport(&self) -> Transport {
@@ -231,6 +262,7 @@ impl FrameKind {
     fn new(
         datagram: &Encapsulation,
         hop_limit: u8,
+        frame_size: FrameSize,
         is_background: bool,
         common: &Common<'_>,
     ) -> Result<Self, WireError> {
@@ -252,7 +284,7 @@ impl FrameKind {
             dst: ends.destination,
             hop_limit,
             variable_at: (sides.0.at, sides.1.at),
-            ..common.description(datagram, is_background)
+            ..common.description(datagram, frame_size, is_background)
         })?;
         let own = template.own_parts();
         let address_fields = (
@@ -282,6 +314,13 @@ impl FrameKind {
     /// Returns whether the frames arrive with sources that the DUT has taken from a pool.
     pub(crate) fn has_translated_source(&self) -> bool {
         matches!(&self.pattern, Pattern::Conversation(_, view) if view.is_translated())
+    }
+
+    /// Takes the client of each frame from `requests`.
+    fn set_requests(&mut self, requests: Option<&Arc<RequestLog>>) {
+        if let Pattern::Flow(pattern) = &mut self.pattern {
+            pattern.requests = requests.cloned();
+        }
     }
 
     /// Returns the pattern of ports and addresses of these frames, unless they belong to connections.
@@ -441,14 +480,113 @@ impl Turns {
     }
 }
 
-/// Both kinds of frames of one direction, as they leave or as they must arrive.
+/// The frames of one direction, as they leave or as they must arrive.
 pub(crate) struct Stream {
     pub(crate) direction: Direction,
     pub(crate) id: StreamId,
     foreground: FrameKind,
-    background: Option<FrameKind>,
+    others: OtherKinds,
     share: Share,
     turns: Turns,
+}
+
+/// The kinds of frames of a stream beside its foreground. The usual stream has none, and finds that out by one comparison for each frame.
+enum OtherKinds {
+    None,
+    /// Background frames, of the same size.
+    Background(FrameKind),
+    /// Frames of several sizes, those of the stream's foreground included.
+    Sizes(MixedKinds),
+}
+
+/// The frames of a mix of sizes: one kind for each size, in the order of the mix.
+struct MixedKinds {
+    order: SizeOrder,
+    foreground: Vec<FrameKind>,
+    /// Empty without background.
+    background: Vec<FrameKind>,
+}
+
+impl MixedKinds {
+    #[inline]
+    fn kind(&self, sequence: u64, share: Share) -> (&FrameKind, KindNumber) {
+        let place = self.order.place(sequence);
+        let is_background = !self.background.is_empty() && !share.is_foreground(sequence);
+        let kinds = if is_background {
+            &self.background
+        } else {
+            &self.foreground
+        };
+        (&kinds[place], KindNumber::of_size(place, is_background))
+    }
+
+    /// Returns each kind with its number.
+    fn kinds(&self) -> impl Iterator<Item = (&FrameKind, KindNumber)> {
+        numbered(&self.foreground, false).chain(numbered(&self.background, true))
+    }
+}
+
+/// Makes the kinds of frames of a stream; `view` takes their datagrams and hop limits from their paths.
+struct KindMaker<'a, V> {
+    common: &'a Common<'a>,
+    view: V,
+}
+
+impl<V: Fn(&Path) -> (Encapsulation, u8)> KindMaker<'_, V> {
+    fn kind(
+        &self,
+        path: &Path,
+        size: FrameSize,
+        is_background: bool,
+    ) -> Result<FrameKind, WireError> {
+        let (datagram, hop_limit) = (self.view)(path);
+        let profile = self.common.profile;
+        Ok(FrameKind {
+            keeps_identification: profile.keeps_identification && path.keeps_ipv4(),
+            ..FrameKind::new(&datagram, hop_limit, size, is_background, self.common)?
+        })
+    }
+
+    fn of_each_size(
+        &self,
+        path: &Path,
+        mix: SizeMix,
+        is_background: bool,
+    ) -> Result<Vec<FrameKind>, WireError> {
+        mix.shares()
+            .iter()
+            .map(|share| self.kind(path, share.size, is_background))
+            .collect()
+    }
+
+    /// Returns the kinds beside the foreground of the nominal size.
+    fn others(&self, paths: &Paths) -> Result<OtherKinds, WireError> {
+        let profile = self.common.profile;
+        let background = paths.background.as_ref();
+        let Some(mix) = profile.size_mix else {
+            return background.map_or(Ok(OtherKinds::None), |path| {
+                let kind = self.kind(path, profile.frame_size, true);
+                kind.map(OtherKinds::Background)
+            });
+        };
+        Ok(OtherKinds::Sizes(MixedKinds {
+            order: SizeOrder::new(mix, self.common.order_seed()),
+            foreground: self.of_each_size(&paths.foreground, mix, false)?,
+            background: background
+                .map_or(Ok(Vec::new()), |path| self.of_each_size(path, mix, true))?,
+        }))
+    }
+}
+
+/// Returns the kinds of one kind of traffic in each size, with their numbers.
+fn numbered(
+    kinds: &[FrameKind],
+    is_background: bool,
+) -> impl Iterator<Item = (&FrameKind, KindNumber)> {
+    kinds
+        .iter()
+        .enumerate()
+        .map(move |(place, kind)| (kind, KindNumber::of_size(place, is_background)))
 }
 
 /// The source of a stream's frames.
@@ -482,15 +620,9 @@ impl Stream {
         spec: &TrialSpec,
         view: impl Fn(&Path) -> (Encapsulation, u8),
     ) -> Result<Self, WireError> {
-        let paths = common.profile.paths(common.direction);
-        let kind = |path: &Path, is_background| -> Result<FrameKind, WireError> {
-            let (datagram, hop_limit) = view(path);
-            let keeps_identification = common.profile.keeps_identification && path.keeps_ipv4();
-            Ok(FrameKind {
-                keeps_identification,
-                ..FrameKind::new(&datagram, hop_limit, is_background, common)?
-            })
-        };
+        let maker = KindMaker { common, view };
+        let profile = common.profile;
+        let paths = profile.paths(common.direction);
         // A background frame would not open or validate a connection.
         let is_of_connections = common
             .conversation
@@ -498,70 +630,89 @@ impl Stream {
         let share = if is_of_connections {
             Share::ALL
         } else {
-            common.profile.share
+            profile.share
         };
         Ok(Self {
             direction: common.direction,
             id: StreamId::new(common.direction, false, common.trial),
-            foreground: kind(&paths.foreground, false)?,
-            background: paths
-                .background
-                .as_ref()
-                .map(|path| kind(path, true))
-                .transpose()?,
+            foreground: maker.kind(&paths.foreground, profile.frame_size, false)?,
+            others: maker.others(paths)?,
             share,
-            turns: Turns::new(common.profile, spec),
+            turns: Turns::new(profile, spec),
         })
     }
 
     /// Returns the same frames, with the client of each taken from `requests`.
     pub(crate) fn of_clients(mut self, requests: Option<&Arc<RequestLog>>) -> Self {
-        if let Pattern::Flow(pattern) = &mut self.foreground.pattern {
-            pattern.requests = requests.cloned();
+        self.foreground.set_requests(requests);
+        if let OtherKinds::Sizes(mixed) = &mut self.others {
+            for kind in &mut mixed.foreground {
+                kind.set_requests(requests);
+            }
         }
         self
     }
 
     /// Returns the octets of the longest frame, without FCS.
     pub(crate) fn longest_octets(&self) -> usize {
-        let background = self
-            .background
-            .iter()
-            .map(|kind| kind.template.frame_octets());
-        background.fold(self.foreground.template.frame_octets(), usize::max)
+        let octets = self.kinds().map(|(kind, _)| kind.template.frame_octets());
+        octets.fold(0, usize::max)
     }
 
-    /// Returns the kinds of frames in the stream, foreground first, and whether each is background.
-    pub(crate) fn kinds(&self) -> impl Iterator<Item = (&FrameKind, bool)> {
-        std::iter::once((&self.foreground, false))
-            .chain(self.background.iter().map(|kind| (kind, true)))
+    /// Returns the kinds of frames in the stream, foreground first, with their numbers.
+    pub(crate) fn kinds(&self) -> Box<dyn Iterator<Item = (&FrameKind, KindNumber)> + '_> {
+        let foreground = std::iter::once((&self.foreground, KindNumber::FOREGROUND));
+        match &self.others {
+            OtherKinds::None => Box::new(foreground),
+            OtherKinds::Background(kind) => {
+                Box::new(foreground.chain([(kind, KindNumber::BACKGROUND)]))
+            }
+            OtherKinds::Sizes(mixed) => Box::new(mixed.kinds()),
+        }
     }
 
-    /// Returns the pattern of the frames and their template if all are of one kind; `None` with background traffic, or if the frames' numbers do
-    /// not determine a pattern.
+    /// Returns the order of the sizes of the frames; `None` if all have the same size.
+    pub(crate) fn size_order(&self) -> Option<&SizeOrder> {
+        match &self.others {
+            OtherKinds::None | OtherKinds::Background(_) => None,
+            OtherKinds::Sizes(mixed) => Some(&mixed.order),
+        }
+    }
+
+    fn is_of_one_kind(&self) -> bool {
+        matches!(self.others, OtherKinds::None)
+    }
+
+    /// Returns the pattern of the frames and their template if all are of one kind; `None` with background traffic or several sizes, or if the frames'
+    /// numbers do not determine a pattern.
     pub(crate) fn only_kind(&self) -> Option<(&FlowPattern, &Template)> {
         let pattern = self
             .foreground
             .flow_pattern()
-            .filter(|_| self.background.is_none())?;
+            .filter(|_| self.is_of_one_kind())?;
         Some((pattern, &self.foreground.template))
     }
 
     /// Returns the ports of the frames of this stream by their numbers, if apart from them only number and time vary.
     pub(crate) fn drawn_ports(&self) -> Option<DrawnPorts> {
-        let is_simple = self.background.is_none() && matches!(self.turns, Turns::Unbounded);
+        let is_simple = self.is_of_one_kind() && matches!(self.turns, Turns::Unbounded);
         self.foreground
             .flow_pattern()
             .filter(|_| is_simple)?
             .drawn_ports()
     }
 
-    /// Returns the kind of frame `sequence`, and whether it is background.
+    /// Returns the kind of frame `sequence`, with its number.
     #[inline]
-    pub(crate) fn kind(&self, sequence: u64) -> (&FrameKind, bool) {
-        match &self.background {
-            Some(background) if !self.share.is_foreground(sequence) => (background, true),
-            _ => (&self.foreground, false),
+    pub(crate) fn kind(&self, sequence: u64) -> (&FrameKind, KindNumber) {
+        match &self.others {
+            OtherKinds::Background(background) if !self.share.is_foreground(sequence) => {
+                (background, KindNumber::BACKGROUND)
+            }
+            OtherKinds::None | OtherKinds::Background(_) => {
+                (&self.foreground, KindNumber::FOREGROUND)
+            }
+            OtherKinds::Sizes(mixed) => mixed.kind(sequence, self.share),
         }
     }
 
@@ -630,10 +781,10 @@ impl Stream {
 
     #[inline(always)]
     fn index(&self, sequence: u64) -> u64 {
-        if self.background.is_some() {
-            self.share.index(sequence)
-        } else {
-            sequence
+        match &self.others {
+            OtherKinds::None => sequence,
+            OtherKinds::Sizes(mixed) if mixed.background.is_empty() => sequence,
+            OtherKinds::Background(_) | OtherKinds::Sizes(_) => self.share.index(sequence),
         }
     }
 }

@@ -18,6 +18,7 @@ mod echo;
 mod hostile;
 mod hostile_veth;
 mod mapped;
+mod mixed_sizes;
 mod queues;
 mod ramp;
 mod reference;

@@ -24,7 +24,7 @@ fn range<V>(first: V, last: V) -> ValueRange<V> {
 }
 
 /// Returns the profile of 600 connections: 30 source ports of one client, and 5 ports on each of 4 servers.
-fn nat44() -> TrafficProfile {
+pub(crate) fn nat44() -> TrafficProfile {
     let path = |sent: [&str; 2], expected: [&str; 2]| Paths {
         foreground: Path {
             sent: Encapsulation::plain(ends(sent[0], sent[1])),
@@ -74,7 +74,7 @@ fn establish(profile: TrafficProfile, nat: Nat) -> TrialResult {
 }
 
 /// Returns a trial with phase 1, then 1000 frames each way.
-fn use_them(profile: TrafficProfile, nat: Nat) -> TrialResult {
+pub(crate) fn use_them(profile: TrafficProfile, nat: Nat) -> TrialResult {
     let phase_one = Some(PhaseOne {
         connections: CONNECTIONS,
         rate: FrameRate(5_000),

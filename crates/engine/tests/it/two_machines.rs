@@ -162,7 +162,8 @@ fn constant() -> TrialSpec {
     TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000)
 }
 
-fn through(device: LoopbackDevice, profile: &TrafficProfile) -> TrialResult {
+/// Returns a trial at a constant load of a tester on two machines.
+pub(crate) fn through(device: LoopbackDevice, profile: &TrafficProfile) -> TrialResult {
     apart(pair_with(device), profile, part(constant(), false))
 }
 

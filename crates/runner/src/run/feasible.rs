@@ -164,9 +164,30 @@ pub fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Re
 
 /// Returns the job of a test at its first frame size, at each of which the addresses are the same. Every size must be possible.
 fn first_job(plan: &Plan, test: &Test, recipe: &Recipe) -> Result<Option<Job>, PlanError> {
+    check_sizes(test)?;
     let job = |size: &FrameSize| profile::job(recipe, test, *size, plan.seed, plan.trial);
     let jobs: Vec<Job> = test.frame_sizes.iter().map(job).collect::<Result<_, _>>()?;
     Ok(jobs.into_iter().next())
+}
+
+/// Refuses a resolved plan whose frame size is not that of its mix of sizes, as results would be filed under a size that no mean has, and a mix where the
+/// frames of a trial can have only one size. The reader of a plan file sees to both.
+fn check_sizes(test: &Test) -> Result<(), PlanError> {
+    let Some(mix) = test.traffic.size_mix else {
+        return Ok(());
+    };
+    let (name, nominal) = (&test.name, mix.nominal());
+    let mistake = if !test.measure.family().can_mix_sizes() {
+        format!(
+            "{} has frames of one size; leave size-mix out",
+            test.measure.name()
+        )
+    } else if test.frame_sizes != [nominal] {
+        format!("the mix {mix} has the mean size {nominal}; write frame-sizes = [{nominal}]")
+    } else {
+        return Ok(());
+    };
+    Err(PlanError(format!("test {name}: {mistake}")))
 }
 
 /// Adds the error of a test to the mistakes; a forbidden address is told only if there is no mistake.

@@ -27,6 +27,7 @@ use sixbench_method::plan::{CoreLimits, Plan, Point, RequirementTest, Test};
 use sixbench_method::record::Warning;
 use sixbench_method::record::{Disturber, DutFacts, Ending, FORMAT, Facts, TrialRecord};
 use sixbench_method::replay::{self, ResumedMeasurement};
+use sixbench_method::terms::FrameSize;
 use sixbench_method::trial::TrialSpec;
 use sixbench_report::lean;
 use sixbench_testbed::{Library, Recipe};
@@ -714,9 +715,9 @@ pub(crate) fn session_request<'a>(
         .iter()
         .filter(|other| device_of(other) == device_of(test));
     let largest = same
-        .flat_map(|test| test.frame_sizes.iter().copied())
+        .map(Test::largest_frame)
         .max()
-        .expect("a test has frame sizes");
+        .unwrap_or(FrameSize::MINIMUM);
     let subscribers = profile::subscribers::most(recipe, &plan.tests);
     let dns = profile::dns::server(library, test)?;
     let (cores, rss_hash) = (test.core_limits(), test.dut_rss_hash.clone());

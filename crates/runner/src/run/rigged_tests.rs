@@ -5,10 +5,10 @@ use super::session::Session;
 use crate::profile;
 use crate::request::{SessionRequest, Site};
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{AddressPart, Profile, Test, ValueOrder, ValueRange};
+use sixbench_method::plan::{AddressPart, Profile, SizeMix, Test, ValueOrder, ValueRange};
 use sixbench_method::record::Watch;
 use sixbench_method::terms::{Directions, FrameRate, FrameSize, Share};
-use sixbench_method::trial::{TrialResult, TrialSpec};
+use sixbench_method::trial::{SizeCounts, TrialResult, TrialSpec};
 use sixbench_plan::{Links, standard_trial};
 use sixbench_testbed::{Library, Recipe, Shell};
 use std::path::Path;
@@ -73,8 +73,12 @@ pub(crate) fn perform<T>(
     };
     let size = test.frame_sizes[0];
     let job = profile::job(recipe, test, size, 42, standard_trial(Profile::Smoke)).expect("a job");
-    let mut session = Session::open(&site, &SessionRequest::alone(recipe, size), job)
-        .expect("a session (these tests need root)");
+    let mut session = Session::open(
+        &site,
+        &SessionRequest::alone(recipe, test.largest_frame()),
+        job,
+    )
+    .expect("a session (these tests need root)");
     let (result, watch) = session.measure(spec).expect("a trial");
     let seen = look(&session.dut_shell().expect("a namespace"));
     (result, watch, seen)
@@ -161,6 +165,36 @@ fn the_frames_of_a_ramp_are_counted_apart_to_the_last_one() {
         (forward.lost(), forward.ramp),
         (counters(&listing)[0], None)
     );
+}
+
+#[test]
+fn frames_of_one_size_that_a_rule_drops_are_lost_there_to_the_last_one() {
+    let _guard = ONE_AT_A_TIME.lock();
+    // The IPv4 datagram in the frame that is 594 octets long as IPv6.
+    let rule = "add rule netdev rig in udp sport 1024-65535 ip length 556 counter drop";
+    let recipe = recipe("linux-ipv4", &[CHAIN, rule]);
+    let mix: SizeMix = "imix".parse().expect("a mix");
+    let mut test = Test {
+        frame_sizes: vec![mix.nominal()],
+        ..Test::new("rigged", &recipe.name)
+    };
+    test.traffic.size_mix = Some(mix);
+    let (result, _, listing) = through(&recipe, &test, RATE, |dut| {
+        dut.line("nft list ruleset").expect("rules")
+    });
+    let (dropped, forward) = (counters(&listing)[0], &result.directions[0]);
+    let counts = |of: &SizeCounts| (of.frame_size.0, of.not_received);
+    let lost: Vec<(u16, u64)> = forward.sizes.iter().map(counts).collect();
+    assert_eq!(lost, [(84, 0), (594, dropped), (1518, 0)]);
+    assert_eq!(
+        (forward.sizes[1].offered, forward.lost()),
+        (dropped, dropped)
+    );
+    assert!(
+        (332..=336).contains(&dropped),
+        "4 of each 12 of 1,000 frames: {dropped}"
+    );
+    assert_eq!(result.directions[1].not_received(), 0);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::bitmap::Bitmap;
 use crate::delay::arrival::Arrival;
 use crate::delay::{DelayInterval, Delays};
 use crate::frames::sent::SentNumbers;
+use crate::frames::size_order::SizeOrder;
 use crate::frames::verify::{ForeignFrame, FrameClass, Mismatch, Verifier, foreign_frame};
 use crate::pacing::fault;
 use crate::pacing::pacer::Pacer;
@@ -25,7 +26,7 @@ use lengths::LengthRecorder;
 use order::ArrivalOrder;
 use queues::{FaultyFrames, FrameFault};
 use sixbench_method::terms::Direction;
-use sixbench_method::trial::{DirectionResult, Fault, LOSS_BIN_NS, Schedule, Silence};
+use sixbench_method::trial::{DirectionResult, Fault, LOSS_BIN_NS, Schedule, Silence, SizeCounts};
 use sixbench_wire::tag::Tag;
 
 /// The number of wrong frames kept for the report.
@@ -73,6 +74,8 @@ pub(crate) struct FrameTally {
     duplicate_distances: LengthRecorder,
     /// Frames not received, by bin.
     bins: Vec<u64>,
+    /// The frames of each size that were not received, if the frames are of several sizes.
+    sizes: Vec<SizeCounts>,
     /// The highest number of a frame not received.
     last_missing: Option<u64>,
     /// The time at which the last frame so far was received, in nanoseconds; 0 if there was none.
@@ -129,6 +132,10 @@ impl FrameTally {
             extents: LengthRecorder::default(),
             duplicate_distances: LengthRecorder::default(),
             bins: vec![0; bins as usize],
+            sizes: expected
+                .verifier
+                .size_order()
+                .map_or(Vec::new(), SizeOrder::no_counts),
             last_missing: None,
             last_arrival_ns: 0,
             silence: (0, 0),
@@ -373,6 +380,15 @@ impl FrameTally {
         let bin = self.bin_of(sequence);
         self.bins[bin] += 1;
         self.last_missing = self.last_missing.max(Some(sequence));
+        if let Some(counts) = self.counts_of_size(sequence) {
+            counts.not_received += 1;
+        }
+    }
+
+    /// Returns the counts of the size of a frame; `None` if all frames have the same size.
+    fn counts_of_size(&mut self, sequence: u64) -> Option<&mut SizeCounts> {
+        let place = self.expected.verifier.size_order()?.place(sequence);
+        self.sizes.get_mut(place)
     }
 
     /// Returns the bin of a frame by its due time.
@@ -434,6 +450,7 @@ impl FrameTally {
             result.gap_distances = gaps.distances.distribution();
             result.lost_by_bin = std::mem::take(&mut self.bins);
         }
+        result.sizes = self.all_sizes(sent);
         let since_start = |ns: u64| ns.saturating_sub(self.pacer.start_ns);
         result.last_missing_ns = self
             .last_missing
@@ -450,6 +467,15 @@ impl FrameTally {
         (result.delay, result.tagged, result.ipdv) =
             (delays.summary(), delays.tagged(), delays.ipdv());
         result.delays = delays.buckets();
+    }
+
+    /// Returns the counts of each size, those that were sent included; empty if all frames have the same size.
+    fn all_sizes(&mut self, sent: &SentNumbers) -> Vec<SizeCounts> {
+        let mut sizes = std::mem::take(&mut self.sizes);
+        if let Some(order) = self.expected.verifier.size_order() {
+            sent.count_sizes(order, &mut sizes);
+        }
+        sizes
     }
 
     /// Returns the number of frames that were reordered on the way to this receiver.

@@ -96,6 +96,9 @@ impl FrameTally {
             .iter_mut()
             .zip(&other.bins)
             .for_each(|(own, other)| *own += other);
+        for (own, other) in self.sizes.iter_mut().zip(&other.sizes) {
+            own.not_received += other.not_received;
+        }
         self.adopt_examples(&other.examples, &other.kept);
         if let (Some(mut own), Some(mut others)) = (self.faulty.take(), other.faulty.take()) {
             self.wrong_fields.sort();
@@ -147,6 +150,9 @@ impl FrameTally {
                 was_received = false;
                 let bin = self.bin_of(number);
                 self.bins[bin] -= 1;
+                if let Some(counts) = self.counts_of_size(number) {
+                    counts.not_received -= 1;
+                }
             }
         }
         self.counts.received -= u64::from(was_received);

@@ -3,7 +3,7 @@
 
 use crate::frames::flow::DrawnPorts;
 use crate::frames::stateful::Mapped;
-use crate::frames::stream::{FlowPattern, FrameKind, Stream};
+use crate::frames::stream::{FlowPattern, FrameKind, KindNumber, Stream};
 use sixbench_wire::ethernet;
 use sixbench_wire::tag::{self, Tag};
 use sixbench_wire::template::{AddressesThatVary, PlainArrival, StampedTime, TunnelArrival};
@@ -17,7 +17,7 @@ pub(super) struct ExpectedOctets {
     head: [u8; LONGEST_HEAD],
     head_octets: usize,
     frame_octets: usize,
-    is_background: bool,
+    number: KindNumber,
     stream: u8,
     way: ComparingWay,
     /// False if the DUT's hardware address is not known: those in the frame then count as right.
@@ -42,7 +42,7 @@ enum ComparingWay {
 
 impl ExpectedOctets {
     /// Returns the expected octets for one kind of frame in `stream`.
-    pub(super) fn new(stream: &Stream, kind: &FrameKind, is_background: bool) -> Self {
+    pub(super) fn new(stream: &Stream, kind: &FrameKind, number: KindNumber) -> Self {
         let template = &kind.template;
         let head_octets = template.head_octets();
         let mut head = [0; LONGEST_HEAD];
@@ -70,7 +70,7 @@ impl ExpectedOctets {
             head,
             head_octets,
             frame_octets: template.frame_octets(),
-            is_background,
+            number,
             stream: template.description().stream,
             way: way.unwrap_or(ComparingWay::Written),
             knows_hardware_addresses,
@@ -89,10 +89,10 @@ impl ExpectedOctets {
         Tag::read(&frame[self.head_octets - tag::LEN..]).filter(|tag| tag.stream == self.stream)
     }
 
-    /// Returns whether this is the kind of background frames.
+    /// Returns the number of this kind of frames.
     #[inline]
-    pub(super) fn is_background(&self) -> bool {
-        self.is_background
+    pub(super) fn number(&self) -> KindNumber {
+        self.number
     }
 
     /// Returns whether `frame`, which has this tag, is the expected one; false if the fields must decide.

@@ -12,6 +12,7 @@ mod seen;
 pub(crate) use foreign::{ForeignFrame, ReceivedError, foreign_frame};
 pub(crate) use mismatch::Mismatch;
 
+use crate::frames::size_order::SizeOrder;
 use crate::frames::stream::{FrameKind, Stream, StreamId};
 use expected_octets::ExpectedOctets;
 use seen::{DatagramContent, ParsedDatagram};
@@ -49,7 +50,7 @@ pub(crate) struct Verifier {
     is_changed_after: bool,
     /// True if frames that arrive here open connections.
     learns: bool,
-    /// Foreground and, if there is any, background as they must arrive; empty if every frame is to be parsed field by field.
+    /// Foreground and, if there is any, background as they must arrive, in each size; empty if every frame is to be parsed field by field.
     octets: Vec<ExpectedOctets>,
 }
 
@@ -60,7 +61,7 @@ impl Verifier {
         let learns = expected.opens_connections();
         let octets = expected
             .kinds()
-            .map(|(kind, is_background)| ExpectedOctets::new(&expected, kind, is_background))
+            .map(|(kind, number)| ExpectedOctets::new(&expected, kind, number))
             .collect();
         Self {
             expected,
@@ -105,9 +106,8 @@ impl Verifier {
         if tag.sequence >= self.frames {
             return None;
         }
-        let (kind, is_background) = self.expected.kind(tag.sequence);
-        let is_right =
-            is_background == octets.is_background() && octets.is(frame, tag, &self.expected, kind);
+        let (kind, number) = self.expected.kind(tag.sequence);
+        let is_right = number == octets.number() && octets.is(frame, tag, &self.expected, kind);
         is_right.then_some(tag)
     }
 
@@ -122,9 +122,9 @@ impl Verifier {
         if tag.sequence >= self.frames || !StreamId(tag.stream).same_trial(self.expected.id) {
             return FrameClass::Foreign;
         }
-        let (kind, is_background) = self.expected.kind(tag.sequence);
+        let (kind, number) = self.expected.kind(tag.sequence);
         let id = StreamId(tag.stream);
-        if id.0 & 1 != self.expected.id.0 & 1 || id.is_background() != is_background {
+        if id.0 & 1 != self.expected.id.0 & 1 || id.is_background() != number.is_background() {
             return FrameClass::Misdirected;
         }
         let variable = self.variable(&seen, kind, tag);
@@ -205,6 +205,11 @@ impl Verifier {
         StreamId(tag.stream).is_background()
     }
 
+    /// Returns the order of the sizes of the frames; `None` if all have the same size.
+    pub(crate) fn size_order(&self) -> Option<&SizeOrder> {
+        self.expected.size_order()
+    }
+
     /// Returns a description in one line of a missing frame, if it was the only one of its connection.
     pub(crate) fn explain_missing(&self, sequence: u64) -> Option<String> {
         let (conversation, connection) = self.expected.connection(sequence)?;
@@ -216,7 +221,7 @@ impl Verifier {
         let kind = self
             .expected
             .kinds()
-            .find(|(_, of)| *of == is_background)
+            .find(|(_, number)| number.is_background() == is_background)
             .map_or(self.expected.kind(0).0, |(kind, _)| kind);
         mismatch.name(
             kind.template.description().transport,
