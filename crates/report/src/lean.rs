@@ -132,7 +132,7 @@ impl TrialsAtLimits {
 
     /// Drops what was watched in a trial, and where its losses were, except what concerns the trial as a whole.
     fn drop_watched(&mut self, record: &mut TrialRecord) {
-        // Wrong frames, ICMP errors and ramps are reported for every trial.
+        // Wrong frames, ICMP errors, ramps and the frames of each size are reported for every trial.
         let rest = |of: DirectionDetails| {
             let DirectionDetails {
                 wrong_fields,
@@ -141,6 +141,7 @@ impl TrialsAtLimits {
                 other_icmp_errors,
                 lost_undisturbed,
                 ramp,
+                sizes,
                 ..
             } = of;
             DirectionDetails {
@@ -150,6 +151,7 @@ impl TrialsAtLimits {
                 other_icmp_errors,
                 lost_undisturbed,
                 ramp,
+                sizes,
                 ..DirectionDetails::default()
             }
         };

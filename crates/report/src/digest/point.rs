@@ -89,6 +89,7 @@ impl<'a> PointDigest<'a> {
     pub(crate) fn name(&self) -> String {
         let at = self
             .size()
+            .filter(|_| self.test.traffic.size_mix.is_none())
             .map(|size| format!(" at {size}\u{a0}bytes"))
             .unwrap_or_default();
         format!("{}{at}", title(self.test))

@@ -9,7 +9,7 @@ use crate::format::chapter;
 use crate::format::continuous;
 use crate::format::csv::{
     self, points_csv, ramps_csv, refusals_csv, requirements_by_device_csv, requirements_csv,
-    scaling_csv, sequence_csv, warnings_csv,
+    scaling_csv, sequence_csv, sizes_csv, warnings_csv,
 };
 use crate::format::html;
 use crate::format::json;
@@ -52,7 +52,7 @@ type Format = (
 );
 
 /// The files of a report other than its figures, in the order in which they are written.
-pub(super) const FORMATS: [Format; 22] = [
+pub(super) const FORMATS: [Format; 23] = [
     ("report.html", |document| html::html(document).map(Some)),
     ("results.csv", |document| {
         Ok(Some(csv::results(&document.digest).lines().collect()))
@@ -72,6 +72,7 @@ pub(super) const FORMATS: [Format; 22] = [
     ("sequence.csv", |document| {
         Ok(sequence_csv(&document.digest))
     }),
+    ("sizes.csv", |document| Ok(sizes_csv(&document.digest))),
     ("ramps.csv", |document| Ok(ramps_csv(&document.digest))),
     ("requirements.csv", |document| {
         Ok(requirements_csv(&document.digest))

@@ -25,6 +25,7 @@ fn names(format: ExportFormat) -> &'static [&'static str] {
             "warnings.csv",
             "refusals.csv",
             "sequence.csv",
+            "sizes.csv",
             "ramps.csv",
             "requirements.csv",
             "requirements-by-device.csv",

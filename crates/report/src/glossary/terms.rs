@@ -3,12 +3,21 @@
 use sixbench_method::measures::Term;
 
 /// All terms that are neither a measure nor a technology.
-pub(super) const TERMS: [Term; 49] = [
+pub(super) const TERMS: [Term; 50] = [
     Term {
         name: "trust",
         definition: "How far the figures of a run may be trusted: high, fair or low, with the reasons in numbers.",
         clause: "this project",
         here: "Each rule looks at one thing, and the worst of them is the level of the run. The rules are below.",
+        unit: "none",
+    },
+    Term {
+        name: "imix",
+        definition: "Internet mix: frames of several sizes in one trial, in fixed shares.",
+        clause: "RFC 6985",
+        here: "`frame-sizes = \"imix\"` in a test: 7 frames of 84 octets (for 64) to 4 of 594 to 1 of 1518. A genome, `imix:aaabg`, has its sequence of sizes; \
+sizes with weights, `84:7,1518:1`, come in an order that follows from the seed. Every frame is verified, its length too, and the frames of each size that were \
+not received are counted by their numbers.",
         unit: "none",
     },
     Term {

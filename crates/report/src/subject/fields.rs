@@ -5,6 +5,7 @@ use super::dns::json::JsonDns;
 use super::ramp::totals::RampTotals;
 use super::requirements::json::JsonRequirements;
 use super::sequence::json::JsonSequence;
+use super::sizes::totals::SizeTotals;
 use super::stateful::json::JsonStateful;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,6 +30,9 @@ pub(crate) struct PointFields<'a> {
     /// The frames of the ramps before the trials, in each direction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) ramps: Vec<RampTotals>,
+    /// The frames of each size in each direction, where the trials have a mix of frame sizes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) sizes: Vec<SizeTotals>,
 }
 
 /// The fields of the run.

@@ -28,6 +28,7 @@ pub(crate) mod relative;
 pub(crate) mod requirements;
 pub(crate) mod sequence;
 mod series;
+pub(crate) mod sizes;
 mod soak;
 mod stateful;
 pub(crate) mod statistics;
@@ -39,7 +40,7 @@ pub(crate) use contribution::Subject;
 pub(crate) use fields::{PointFields, RunFields};
 
 /// Every subject, in the order of their chapters and sentences.
-pub(crate) const SUBJECTS: [&dyn Subject; 23] = [
+pub(crate) const SUBJECTS: [&dyn Subject; 24] = [
     &throughput::SearchedRates,
     &refusals::DeliveryRefusals,
     &requirements::DeviceRequirements,
@@ -62,5 +63,6 @@ pub(crate) const SUBJECTS: [&dyn Subject; 23] = [
     &evidence::TrialEvidence,
     &anomalies::AnomalousFrames,
     &sequence::FrameSequence,
+    &sizes::MixedSizes,
     &ramp::Ramps,
 ];

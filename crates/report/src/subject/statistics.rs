@@ -9,7 +9,12 @@ use std::collections::BTreeSet;
 
 /// Returns the bit rate at layer 2 per direction, Mbit/s, including the FCS but not preamble and gap.
 pub(crate) fn mbit(rate: f64, size: FrameSize) -> f64 {
-    rate * f64::from(size.0) * 8.0 / 1e6
+    mbit_of_octets(rate, f64::from(size.0))
+}
+
+/// Returns the same for frames of these octets on average.
+pub(crate) fn mbit_of_octets(rate: f64, octets: f64) -> f64 {
+    rate * octets * 8.0 / 1e6
 }
 
 /// Returns a note on how meaningful the percentiles of these summaries are.

@@ -280,7 +280,8 @@ pub(crate) fn load(spec: &TrialSpec) -> String {
     format!("{} {}", short(spec.rate.0 as f64), spec.kind.rate_unit())
 }
 
-/// Returns the title of a test, with the direction if there is only one (queries always have one), and with the accepted loss if the test sets it.
+/// Returns the title of a test, with the direction if there is only one (queries always have one), with the accepted loss if the test sets it, and with the
+/// mix of its frame sizes.
 pub(crate) fn title(test: &Test) -> String {
     let goal = test.own_goals.as_ref().and_then(|goals| goals.first());
     let goal = goal.map_or_else(String::new, |goal| format!(" ({})", loss_goal(*goal)));
@@ -290,7 +291,9 @@ pub(crate) fn title(test: &Test) -> String {
             only_direction(test.directions)
         }
     };
-    format!("{}{direction}{goal}", test.title)
+    let mix = test.traffic.size_mix;
+    let mix = mix.map_or_else(String::new, |mix| format!(" ({})", mix.label()));
+    format!("{}{direction}{goal}{mix}", test.title)
 }
 
 fn only_direction(directions: Directions) -> &'static str {

@@ -32,6 +32,10 @@ pub(crate) fn sequence_csv(input: &Input) -> Option<String> {
     file(input, "sequence.csv")
 }
 
+pub(crate) fn sizes_csv(input: &Input) -> Option<String> {
+    file(input, "sizes.csv")
+}
+
 pub(crate) fn ramps_csv(input: &Input) -> Option<String> {
     file(input, "ramps.csv")
 }

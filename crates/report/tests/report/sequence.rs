@@ -1,10 +1,11 @@
-//! Gaps, order and copies, and the ramps before trials, in every format.
+//! Gaps, order and copies, mixed sizes, and the ramps before trials, in every format.
 
-use crate::formats::{html, json, markdown, methods, ramps_csv, sequence_csv, terminal};
+use crate::formats::{html, json, markdown, methods, ramps_csv, sequence_csv, sizes_csv, terminal};
 use crate::sample::Sample;
 use serde_json::Value;
-use sixbench_method::terms::LossRatio;
-use sixbench_method::trial::{LengthDistribution, RampCounts, Verdict};
+use sixbench_method::plan::SizeMix;
+use sixbench_method::terms::{FrameSize, LossRatio};
+use sixbench_method::trial::{LengthDistribution, RampCounts, SizeCounts, Verdict};
 
 /// Returns a distribution of two lengths.
 fn lengths(shortest: u64, longest: u64) -> LengthDistribution {
@@ -105,6 +106,59 @@ fn a_run_without_them_has_neither_file_nor_chapter() {
     assert_eq!((sequence_csv(&input), ramps_csv(&input)), (None, None));
     let page = html(&input).expect("a page");
     assert!(!page.contains("Gaps, order and copies") && !page.contains("Ramps before the trials"));
+}
+
+#[test]
+fn a_mix_of_sizes_is_named_and_its_losses_are_told_size_by_size() {
+    let mix: SizeMix = "imix:aaabg".parse().expect("a mix");
+    let mut sample = Sample::complete();
+    sample.plan.tests.truncate(1);
+    let test = &mut sample.plan.tests[0];
+    test.traffic.size_mix = Some(mix);
+    test.frame_sizes = vec![mix.nominal()];
+    let name = test.name.clone();
+    sample.records.retain(|record| record.point.test == name);
+    for record in &mut sample.records {
+        record.point.frame_size = mix.nominal();
+        let lost = |frame_size, not_received| SizeCounts {
+            frame_size: FrameSize(frame_size),
+            offered: 1_000,
+            not_received,
+        };
+        for direction in &mut record.result.directions {
+            direction.sizes = vec![lost(84, 0), lost(128, 0), lost(1518, 3)];
+        }
+    }
+    let trials = sample.records.len() as u64;
+    let input = sample.input();
+    let file = sizes_csv(&input).expect("a file");
+    let rows = rows(&file);
+    let large = rows
+        .iter()
+        .find(|row| field(row, "frame_size_octets") == "1518")
+        .expect("a row of the largest size");
+    assert_eq!(field(large, "mix"), "imix:aaabg");
+    assert_eq!(
+        ["trials", "trials_with_loss", "offered", "not_received"].map(|name| field(large, name)),
+        [trials, trials, 1_000 * trials, 3 * trials].map(|count| count.to_string())
+    );
+    let texts = [
+        ("page", html(&input).expect("a page")),
+        ("Markdown", markdown(&input)),
+        ("terminal", terminal(&input, 400, false)),
+    ];
+    for (format, text) in texts {
+        assert!(
+            text.contains("IMIX genome aaabg, mean 379.6 octets"),
+            "{format}: {text}"
+        );
+    }
+    let text = json(&input);
+    let results: Value = serde_json::from_str(&text).expect("JSON");
+    let point = &results["points"][0];
+    assert_eq!(point["size_mix"], "imix:aaabg");
+    assert_eq!(point["sizes"][2]["not_received"], 3 * trials);
+    assert!(methods(&input)[0].contains("several sizes are mixed in each trial"));
 }
 
 #[test]

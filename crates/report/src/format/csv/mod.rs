@@ -9,6 +9,7 @@ mod requirements;
 mod run;
 mod scaling;
 mod sequence;
+mod sizes;
 mod warnings;
 
 pub(crate) use points::points_csv;
@@ -18,6 +19,7 @@ pub(crate) use requirements::{requirements_by_device_csv, requirements_csv};
 pub(crate) use run::Rows;
 pub(crate) use scaling::scaling_csv;
 pub(crate) use sequence::sequence_csv;
+pub(crate) use sizes::sizes_csv;
 pub(crate) use warnings::warnings_csv;
 
 use crate::Input;

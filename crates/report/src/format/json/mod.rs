@@ -12,7 +12,7 @@ use serde::Serialize;
 use sixbench_analysis::trust::Trust;
 use sixbench_method::anomaly::{self, Anomaly};
 use sixbench_method::measures::{LoadSource, Noun, Outcome, Quantity, Value};
-use sixbench_method::plan::Series;
+use sixbench_method::plan::{Series, SizeMix};
 use sixbench_method::record::LinkKind;
 use sixbench_method::record::WarningLevel;
 use sixbench_method::search::{Bracket, Limit};
@@ -79,6 +79,9 @@ struct JsonPoint<'a> {
     comparison_group: LinkKind,
     series: Option<&'a Series>,
     frame_size: u16,
+    /// The mix of frame sizes of each trial, if they are not all of the same size; `frame_size` is then its rounded mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size_mix: Option<SizeMix>,
     directions: Directions,
     #[serde(flatten)]
     status: Option<JsonStatus>,
@@ -218,6 +221,7 @@ fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
         comparison_group: digest.group(point.test),
         series: point.test.series.as_ref(),
         frame_size: point.point.frame_size.0,
+        size_mix: point.test.traffic.size_mix,
         directions: point.test.directions,
         status: JsonStatus::new(digest, point),
         rate_unit: (noun != Noun::Frames).then(|| noun.per_second_and_direction()),

@@ -18,7 +18,7 @@ use crate::wording::numbers::{capitalised, enumerated, percentage, seconds, thre
 use sixbench_method::conformance::{Clause, Conformance, of_plan};
 use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::measures::Noun;
-use sixbench_method::plan::{Plan, Profile};
+use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_method::record::{TrialRecord, Warning};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::trial::Verdict;
@@ -213,15 +213,27 @@ fn sizes(plan: &Plan) -> String {
         .tests
         .iter()
         .filter(|test| test.measure.family().has_frame_sizes());
-    let sizes = each_once(of_frames.flat_map(|test| test.frame_sizes.iter().map(|size| size.0)));
-    match &sizes[..] {
-        [] => String::new(),
-        sizes => format!(
-            " Frame sizes ({} octets) are those of the IPv6 frame with its FCS; the IPv4 frame of the same size is 20 octets shorter \
-             (RFC 8219 section 5.1.1).",
-            enumerated(sizes)
-        ),
-    }
+    let (mixed, single): (Vec<&Test>, Vec<&Test>) =
+        of_frames.partition(|test| test.traffic.size_mix.is_some());
+    let sizes = each_once(
+        single
+            .iter()
+            .flat_map(|test| test.frame_sizes.iter().map(|size| size.0)),
+    );
+    let of_mixes = each_once(mixed.iter().map(|test| test.sizes_in_words()));
+    let of_mixes = (!of_mixes.is_empty()).then(|| {
+        format!(
+            " Frames of several sizes are mixed in each trial of some tests ({}).",
+            of_mixes.join("; ")
+        )
+    });
+    const ARE: &str = "those of the IPv6 frame with its FCS; the IPv4 frame of the same size is 20 octets shorter (RFC 8219 section 5.1.1).";
+    let of_single = match (&sizes[..], &of_mixes) {
+        ([], None) => String::new(),
+        ([], Some(_)) => format!(" Frame sizes are {ARE}"),
+        (sizes, _) => format!(" Frame sizes ({} octets) are {ARE}", enumerated(sizes)),
+    };
+    of_single + &of_mixes.unwrap_or_default()
 }
 
 fn procedure(plan: &Plan) -> Paragraph {

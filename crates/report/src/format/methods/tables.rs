@@ -21,11 +21,10 @@ pub(super) fn tests(digest: &Digest<'_>) -> Table {
 }
 
 fn sizes(test: &Test) -> Option<String> {
-    let sizes: Vec<String> = test.frame_sizes.iter().map(ToString::to_string).collect();
     test.measure
         .family()
         .has_frame_sizes()
-        .then(|| sizes.join(", "))
+        .then(|| test.sizes_in_words())
 }
 
 /// A device, with the name of its recipe.

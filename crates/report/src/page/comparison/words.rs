@@ -12,10 +12,10 @@ use sixbench_analysis::comparison::{
 use sixbench_analysis::gate::Gate;
 use sixbench_method::anomaly::AnomalyShare;
 use sixbench_method::measures::Family;
-use sixbench_method::plan::{Measure, Test};
+use sixbench_method::plan::Test;
+use sixbench_method::terms::FrameSize;
 use sixbench_method::units::counted;
 use sixbench_stats::Shift;
-use std::fmt::Display;
 
 /// Returns the comparison row by row, then what could not be compared.
 pub fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String {
@@ -168,7 +168,7 @@ fn of_point(point: &PointComparison<'_>, names: &[String; 2], sides: &Sides) -> 
 
 /// Returns the line above the rows of a point: the traffic, and what A and B are.
 pub(super) fn titles(point: &PointComparison<'_>, [a, b]: &[String; 2]) -> String {
-    let what = traffic(&point.a.measure, &point.frame_size);
+    let what = traffic(point.a, point.frame_size);
     format!(
         "{what}: A = {}, B = {}\n",
         title(point.a, a),
@@ -177,12 +177,12 @@ pub(super) fn titles(point: &PointComparison<'_>, [a, b]: &[String; 2]) -> Strin
 }
 
 /// Returns a description of the traffic: the frame size, or queries or TCP connections, whose frames are made by the kernel.
-fn traffic(measure: &Measure, size: &impl Display) -> String {
-    match measure.family() {
+fn traffic(test: &Test, size: FrameSize) -> String {
+    match test.measure.family() {
         Family::Queries => "DNS queries".to_owned(),
         Family::Tcp => "TCP connections".to_owned(),
         Family::Vectors => "vectors of requirements".to_owned(),
-        Family::Frames | Family::Requests | Family::PhaseOne => format!("{size} bytes"),
+        Family::Frames | Family::Requests | Family::PhaseOne => test.size_in_words(size),
     }
 }
 

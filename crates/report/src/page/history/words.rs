@@ -31,7 +31,7 @@ pub(super) struct ChangeRow {
 /// Returns the name of a series: device, quantity and frame size.
 pub(super) fn name(series: &HistorySeries<'_>) -> String {
     let size = if has_size(series.test) {
-        format!(", {} bytes", series.frame_size)
+        format!(", {}", series.test.size_in_words(series.frame_size))
     } else {
         String::new()
     };

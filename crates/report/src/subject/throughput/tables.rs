@@ -3,7 +3,9 @@
 use crate::digest::{Digest, PointDigest, PrintedSummary, all_goals, common_goal, sizes};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
-use crate::subject::statistics::{Statistics, dispersion, limit_words, mbit, percentile_note};
+use crate::subject::statistics::{
+    Statistics, dispersion, limit_words, mbit, mbit_of_octets, percentile_note,
+};
 use crate::wording::numbers::{common_quantity, full_rate_unit, loss_goal, quantity, title};
 use sixbench_method::plan::Test;
 use sixbench_method::terms::{FrameSize, LossRatio};
@@ -34,7 +36,11 @@ impl<'d> HeadlineRow<'d> {
 
     /// Returns the bit rate of the median, Mbit/s.
     fn mbit(&self) -> Option<Cell> {
-        let mbit = mbit(self.point.headline()?.median, self.point.point.frame_size);
+        let median = self.point.headline()?.median;
+        let mbit = self.point.test.traffic.size_mix.map_or_else(
+            || mbit(median, self.point.point.frame_size),
+            |mix| mbit_of_octets(median, mix.mean_octets()),
+        );
         Some(Cell::Rate(self.point.limits().bound().rounded(mbit, 1.0)).signed(self.point.sign()))
     }
 }
@@ -49,7 +55,7 @@ pub(super) fn headline(digest: &Digest) -> Table {
         .with_note(format!(
             "{name}: frames/s per direction. Size: octets of the IPv6 frame with FCS; the IPv4 frame of the same name is 20 \
              shorter. \
-             Mbit/s: layer 2, per direction, of the median and the nominal size.",
+             Mbit/s: layer 2, per direction, of the median and the nominal size, or the mean octets of a mix.",
         ))
         .with_note(sample_note(digest))
         .with_notes(digest.throughput_points().filter_map(beside))

@@ -3,7 +3,7 @@
 use crate::wording::bound::Bound;
 use sixbench_method::trial::{
     AnomalyKind, Delay, DelayBounds, DirectionResult, Exchange, LengthDistribution, RampCounts,
-    is_upper_bound,
+    SizeCounts, is_upper_bound,
 };
 use sixbench_method::units::{counted, show_ns};
 
@@ -40,9 +40,8 @@ pub fn direction(result: &DirectionResult) -> String {
         result.received,
         result.loss_ratio()
     );
-    if let Some(ramp) = &result.ramp {
-        text += &ramp_line(ramp);
-    }
+    text += &result.ramp.as_ref().map_or_else(String::new, ramp_line);
+    text += &sizes_line(&result.sizes);
     let unusual = unusual_counts(result);
     if !unusual.is_empty() {
         text += &format!("           {}\n", unusual.join(", "));
@@ -94,6 +93,23 @@ pub(super) fn delays(delay: &Delay) -> String {
         us(delay.p999_ns, |of| of.p999_ns),
         us(delay.max_ns, |of| of.max_ns)
     )
+}
+
+/// Returns the frames of each size of a mix, in one direction, in a line; empty without a mix.
+fn sizes_line(sizes: &[SizeCounts]) -> String {
+    let told: Vec<String> = sizes
+        .iter()
+        .map(|of| {
+            format!(
+                "{} of {} frames of {} octets",
+                of.not_received, of.offered, of.frame_size
+            )
+        })
+        .collect();
+    if told.is_empty() {
+        return String::new();
+    }
+    format!("           not received: {}\n", told.join(", "))
 }
 
 /// Returns the frames of the ramp before a trial, in one direction, in a line.
