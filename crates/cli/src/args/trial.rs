@@ -3,7 +3,7 @@
 use super::{DeviceOptions, WaitOption, io_help};
 use clap::Args;
 use sixbench_io::Backend;
-use sixbench_method::plan::Payload;
+use sixbench_method::plan::{Payload, SizeMix};
 use sixbench_method::terms::{Directions, FrameRate, FrameSize, Share};
 use sixbench_method::units;
 use std::num::NonZeroU32;
@@ -63,10 +63,10 @@ pub(crate) struct TrialArgs {
     #[arg(long, conflicts_with_all = ["json", "pcap"])]
     pub(crate) repeat: bool,
     /// Treat frames from left to right as requests: the right end answers each of them, and the response time is measured
-    #[arg(long, conflicts_with_all = ["directions", "connections"])]
+    #[arg(long, conflicts_with_all = ["directions", "connections", "mix"])]
     pub(crate) response: bool,
     /// Only phase 1: open the connections at --rate, then validate each of them
-    #[arg(long, requires = "connections", conflicts_with_all = ["phase_1_rate", "duration_ns", "directions"])]
+    #[arg(long, requires = "connections", conflicts_with_all = ["phase_1_rate", "duration_ns", "directions", "mix"])]
     pub(crate) establish: bool,
     /// Save the first frames of both ports to DIR/left.pcap and DIR/right.pcap
     #[arg(long, value_name = "DIR")]
@@ -81,6 +81,9 @@ pub(crate) struct LoadOptions {
     /// Frame size, octets of the IPv6 frame with FCS
     #[arg(long, default_value = "84", value_parser = units::frame_size)]
     pub(crate) size: FrameSize,
+    /// Frames of several sizes instead: imix, a genome such as imix:aaabg, or sizes with weights, 84:7,594:4,1518:1
+    #[arg(long, value_name = "SIZES", conflicts_with = "size", value_parser = str::parse::<SizeMix>)]
+    pub(crate) mix: Option<SizeMix>,
     /// both, forward (left to right) or reverse
     #[arg(long, default_value = "both", value_parser = sixbench_plan::directions)]
     pub(crate) directions: Directions,
@@ -101,6 +104,13 @@ pub(crate) struct LoadOptions {
     pub(crate) phase_1_rate: FrameRate,
 }
 
+impl LoadOptions {
+    /// Returns the frame size of the point: of a mix its nominal one.
+    pub(crate) fn frame_size(&self) -> FrameSize {
+        self.mix.map_or(self.size, |mix| mix.nominal())
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct FindArgs {
     /// The DUT's recipe (see `sixbench list duts`)
@@ -114,7 +124,7 @@ pub(crate) struct FindArgs {
     #[arg(long = "for", value_name = "TIME", default_value = "750ms", value_parser = units::duration_ns)]
     pub(crate) duration_ns: u64,
     /// For a stateful device: search for the new connections that it opens per second instead
-    #[arg(long, requires = "connections", conflicts_with_all = ["phase_1_rate", "directions"])]
+    #[arg(long, requires = "connections", conflicts_with_all = ["phase_1_rate", "directions", "mix"])]
     pub(crate) establish: bool,
     #[command(flatten)]
     pub(crate) options: DeviceOptions,

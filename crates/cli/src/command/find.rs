@@ -78,7 +78,10 @@ fn conclusion(arguments: &args::FindArgs, plan: &Plan, found: &SearchFound) -> C
     let words = SearchWords {
         subject: &arguments.dut,
         unit,
-        passed: &format!(" without loss, at {} bytes", arguments.load.size.0),
+        passed: &format!(
+            " without loss, at {}",
+            plan.tests[0].size_in_words(arguments.load.frame_size())
+        ),
         maximum_option: "--maximum",
         minimum: plan.search.minimum,
     };

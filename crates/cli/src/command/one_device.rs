@@ -40,13 +40,14 @@ impl OneDevice<'_> {
     ) -> Result<LoadedPlan, Failed> {
         let load = self.load;
         let test = Test {
-            frame_sizes: vec![load.size],
+            frame_sizes: vec![load.frame_size()],
             directions: load.directions,
             foreground: load.background,
             measure,
             traffic: TrafficSettings {
                 subscribers: load.subscribers.map(NonZeroU32::get),
                 payload: load.payload,
+                size_mix: load.mix,
                 ..TrafficSettings::RFC_4814
             },
             stateful: load
@@ -101,9 +102,10 @@ impl OneDevice<'_> {
     }
 
     fn opened(&self, site: &Site<'_>, recipe: &Recipe, plan: &Plan) -> Result<Session, Failed> {
-        let (test, size) = (&plan.tests[0], self.load.size);
-        let job = profile::job(recipe, test, size, plan.seed, plan.trial)?;
-        let session = Session::open(site, &SessionRequest::alone(recipe, size), job)?;
+        let test = &plan.tests[0];
+        let job = profile::job(recipe, test, self.load.frame_size(), plan.seed, plan.trial)?;
+        let request = SessionRequest::alone(recipe, test.largest_frame());
+        let session = Session::open(site, &request, job)?;
         session
             .warnings()
             .iter()

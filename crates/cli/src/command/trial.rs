@@ -105,7 +105,7 @@ fn single(
     } else {
         output::print(
             trial_words::trial(&result, &watch)
-                + &describe_disturbance(&result, watch, arguments.load.size),
+                + &describe_disturbance(&result, watch, arguments.load.frame_size()),
         )?;
     }
     let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;

@@ -195,7 +195,7 @@ pub struct TrafficProfile {
     /// The nominal frame size: that of every frame unless there is a mix.
     pub frame_size: FrameSize,
     /// The mix of frame sizes, if they are not all of the same size.
-    pub size_mix: Option<SizeMix>,
+    pub size_mix: Option<Box<SizeMix>>,
     /// The directions in which frames are sent.
     pub directions: Directions,
     /// Left to right.

@@ -491,6 +491,10 @@ pub(crate) struct Stream {
 }
 
 /// The kinds of frames of a stream beside its foreground. The usual stream has none, and finds that out by one comparison for each frame.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each stream, and its frames are to be no pointer further away"
+)]
 enum OtherKinds {
     None,
     /// Background frames, of the same size.
@@ -563,7 +567,7 @@ impl<V: Fn(&Path) -> (Encapsulation, u8)> KindMaker<'_, V> {
     fn others(&self, paths: &Paths) -> Result<OtherKinds, WireError> {
         let profile = self.common.profile;
         let background = paths.background.as_ref();
-        let Some(mix) = profile.size_mix else {
+        let Some(&mix) = profile.size_mix.as_deref() else {
             return background.map_or(Ok(OtherKinds::None), |path| {
                 let kind = self.kind(path, profile.frame_size, true);
                 kind.map(OtherKinds::Background)

@@ -26,7 +26,7 @@ fn mixed(mix: &str, profile: TrafficProfile) -> TrafficProfile {
     let mix: SizeMix = mix.parse().expect("a mix");
     TrafficProfile {
         frame_size: mix.nominal(),
-        size_mix: Some(mix),
+        size_mix: Some(Box::new(mix)),
         ..profile
     }
 }

@@ -37,7 +37,8 @@ struct Genome {
 }
 
 /// The sizes of the letters of a genome. RFC 6985 defines a way "to specify the exact repeating sequence of packet sizes" (its abstract). Its `a` is a frame of
-/// 64 octets, which has no room for the tag: 84 replaces it, as in RFC 8219 section 5.1.1.
+/// 64 octets, which has no room for the tag: 84 replaces it, as in RFC 8219 section 5.1.1. Its table was not at hand: `a` to `g` are as another tester's manual
+/// (OpenPerf's) gives them from its section 4, while `h` and `i` were not compared with any text.
 const LETTERS: [(u8, FrameSize); 9] = [
     (b'a', FrameSize::MINIMUM),
     (b'b', FrameSize(128)),

@@ -49,7 +49,7 @@ pub(crate) fn traffic_profile(
     };
     Ok(TrafficProfile {
         frame_size,
-        size_mix: test.traffic.size_mix,
+        size_mix: test.traffic.size_mix.map(Box::new),
         directions: test.directions,
         forward: paths(forward),
         reverse: paths(reverse),

@@ -207,6 +207,9 @@ fn devices(digest: &Digest<'_>, has_versions: bool) -> Paragraph {
         .text(format!(".{}", sizes(digest.input.plan)))
 }
 
+/// The meaning of a frame size, as the end of a sentence.
+const SIZE_IS: &str = "those of the IPv6 frame with its FCS; the IPv4 frame of the same size is 20 octets shorter (RFC 8219 section 5.1.1).";
+
 /// Returns the sentence on frame sizes; empty for a plan without frames.
 fn sizes(plan: &Plan) -> String {
     let of_frames = plan
@@ -227,11 +230,10 @@ fn sizes(plan: &Plan) -> String {
             of_mixes.join("; ")
         )
     });
-    const ARE: &str = "those of the IPv6 frame with its FCS; the IPv4 frame of the same size is 20 octets shorter (RFC 8219 section 5.1.1).";
     let of_single = match (&sizes[..], &of_mixes) {
         ([], None) => String::new(),
-        ([], Some(_)) => format!(" Frame sizes are {ARE}"),
-        (sizes, _) => format!(" Frame sizes ({} octets) are {ARE}", enumerated(sizes)),
+        ([], Some(_)) => format!(" Frame sizes are {SIZE_IS}"),
+        (sizes, _) => format!(" Frame sizes ({} octets) are {SIZE_IS}", enumerated(sizes)),
     };
     of_single + &of_mixes.unwrap_or_default()
 }
