@@ -226,8 +226,13 @@ fn plan_shell_prints_the_commands_and_does_nothing() {
 fn plan_shell_has_the_commands_of_every_device_that_a_run_would_set_up() {
     let scratch = Scratch::new("shell-devices");
     let shown = |text: &str| {
-        let plan = scratch.write("plan.toml", text);
-        String::from_utf8(output(&["plan", "--shell", &plan]).stdout).expect("a script")
+        let output = output(&["plan", "--shell", &scratch.write("plan.toml", text)]);
+        assert!(
+            output.status.success(),
+            "{}",
+            crate::common::text(&output.stderr)
+        );
+        crate::common::text(&output.stdout)
     };
     let jumbo = shown(&KERNEL_TWO_SIZES.replace("frame-sizes = [84", "frame-sizes = [9018, 84"));
     assert!(jumbo.contains("mtu 9000"), "{jumbo}");
