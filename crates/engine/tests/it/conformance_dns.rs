@@ -132,7 +132,9 @@ impl Forwarder {
         if self.is_dead || self.fault == Fault::DropsTheFirst && is_new && !is_control {
             return;
         }
-        let answer = self.forward(query);
+        let Some(answer) = self.forward(query) else {
+            return;
+        };
         if self.fault == Fault::SendsForeignAnswers {
             let mut other_id = answer.clone();
             other_id[0] ^= 1;
@@ -165,19 +167,24 @@ impl Forwarder {
             self.is_dead = self.fault == Fault::EndsConnectionsAndDies;
             return;
         }
-        let answer = self.forward(&query);
+        let Some(answer) = self.forward(&query) else {
+            return;
+        };
         let length = (answer.len() as u16).to_be_bytes();
         // In two parts, as TCP may deliver it.
         stream.write_all(&length).expect("sent");
         stream.write_all(&answer).expect("sent");
     }
 
-    fn forward(&self, query: &[u8]) -> Vec<u8> {
+    /// Returns the authority's answer; `None` if it has ended, as it does after a stop.
+    fn forward(&self, query: &[u8]) -> Option<Vec<u8>> {
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a socket");
+        let most = Duration::from_secs(2);
+        socket.set_read_timeout(Some(most)).expect("a time limit");
         socket.send_to(query, self.authority).expect("sent");
         let mut room = [0; 4096];
-        let octets = socket.recv(&mut room).expect("an answer of the authority");
-        room[..octets].to_vec()
+        let octets = socket.recv(&mut room).ok()?;
+        Some(room[..octets].to_vec())
     }
 }
 

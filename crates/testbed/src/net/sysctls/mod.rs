@@ -13,7 +13,7 @@ pub(super) use softirqs::priority_of;
 use crate::exec::{LifeLock, Shell, TestbedError, command_of, warn};
 use crate::facts::CPU;
 use irqs::Irq;
-use notes::UsedSysctl;
+use notes::{OthersNeed, UsedSysctl};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -165,13 +165,9 @@ fn take(
     }
     let _guard = (!shell.is_rehearsal()).then(notes::guard);
     let found = current(shell, file)?;
-    let before = if shell.is_rehearsal() {
-        // What other runs need now says nothing of the commands.
-        found.clone()
-    } else {
-        // If another run has changed the sysctl, the current value is not the original one.
-        before_any_run(file, value, &found)?
-    };
+    // If another run has changed the sysctl, the current value is not the original one. Of the commands of a rehearsal, its need says nothing.
+    let need = (!shell.is_rehearsal()).then(|| notes::need_of_others(file));
+    let before = before_any_run(file, value, &found, need.flatten())?;
     used.insert(
         file.to_owned(),
         UsedSysctl {
@@ -187,12 +183,17 @@ fn take(
     })
 }
 
-/// Returns the value of a sysctl before any run changed it, given the current value.
+/// Returns the value of a sysctl before any run changed it, given the current value and what another run needs of it.
 ///
 /// # Errors
 /// Another run needs a different value.
-fn before_any_run(file: &str, value: &str, found: &str) -> Result<String, TestbedError> {
-    let Some(need) = notes::need_of_others(file) else {
+fn before_any_run(
+    file: &str,
+    value: &str,
+    found: &str,
+    need: Option<OthersNeed>,
+) -> Result<String, TestbedError> {
+    let Some(need) = need else {
         return Ok(found.to_owned());
     };
     let needed = need.value.unwrap_or_else(|| found.to_owned());
