@@ -1,7 +1,7 @@
 //! The cost of a plan in measurements, trials and time, estimated before anything is measured. Reads no clock.
 
 use crate::measures::{Findings, LimitSigns, Outcome, procedure};
-use crate::plan::{CoreLimits, Plan, Test};
+use crate::plan::{DeviceIdentity, Plan, Test};
 use crate::repeat::Repetition;
 use crate::search::{RepetitionStart, SearchSettings, Start, new_search};
 use crate::simulated::{Behaviour, SimulatedDut};
@@ -78,54 +78,14 @@ pub(crate) fn around_ns(test: &Test, trial: &TrialSettings) -> u64 {
 
 /// Returns the set-up times in nanoseconds, one for each device that is set up separately.
 pub(crate) fn set_ups_ns(plan: &Plan) -> Vec<u64> {
-    let mut devices: Vec<_> = plan.tests.iter().map(device).collect();
+    let mut devices: Vec<_> = plan.tests.iter().map(DeviceIdentity::of_test).collect();
     devices.sort_unstable();
     devices.dedup();
     let self_test_ns = SELF_TESTS * plan.trial.duration_ns.min(LONGEST_SELF_TEST_NS);
     devices
         .into_iter()
-        .map(|device| {
-            SET_UP_NS
-                + if device.server.is_some() {
-                    self_test_ns
-                } else {
-                    0
-                }
-        })
+        .map(|device| SET_UP_NS + if device.is_server() { self_test_ns } else { 0 })
         .collect()
-}
-
-/// The properties that distinguish the devices of a plan: tests that share all of them use the same device set-up. They are those by which the runner
-/// decides what is set up anew.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct PlannedDevice<'a> {
-    dut: &'a str,
-    cores: CoreLimits,
-    table_size: Option<u64>,
-    rss_hash: Option<&'a str>,
-    has_hosts: bool,
-    has_load: bool,
-    server: Option<String>,
-    /// The test for which the device is set up separately.
-    only_for: Option<&'a str>,
-}
-
-fn device(test: &Test) -> PlannedDevice<'_> {
-    let table_size = test.stateful.and_then(|stateful| stateful.table_size);
-    let server = test
-        .measure
-        .dns()
-        .map(|dns| format!("{:?} {:?} {}", dns.role, dns.authority, dns.with_aaaa));
-    PlannedDevice {
-        dut: &test.dut,
-        cores: test.core_limits(),
-        table_size,
-        rss_hash: test.dut_rss_hash.as_deref(),
-        has_hosts: test.measure.family().needs_hosts(),
-        has_load: test.measure.family().has_load(),
-        server,
-        only_for: test.fresh_device.then_some(&*test.name),
-    }
 }
 
 /// Returns the expected effort of `plan`.

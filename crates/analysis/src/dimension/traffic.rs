@@ -1,5 +1,6 @@
 //! A traffic profile: the traffic of one subscriber of a network in the busy hour, each figure with its source.
 
+use sixbench_method::plan::size_of_letter;
 use sixbench_method::terms::FrameSize;
 use sixbench_method::units::{self, ValueError, expected};
 use std::collections::BTreeMap;
@@ -17,17 +18,6 @@ pub struct Assumption<T> {
 /// The frame sizes of a mix with their shares, in ascending order: octets of the IPv6 frame with FCS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imix(Vec<(FrameSize, u32)>);
-
-/// The letters of RFC 6985 section 3 with their frame sizes in octets. RFC 8219 section 5.1.1 replaces 64 by 84 for IPv6 frames.
-const GENOME: [(char, u16); 7] = [
-    ('a', 84),
-    ('b', 128),
-    ('c', 256),
-    ('d', 512),
-    ('e', 1024),
-    ('f', 1280),
-    ('g', 1518),
-];
 
 impl Imix {
     /// Reads a mix: sizes with their shares, `84:7, 594:4, 1518:1`, or the letters of RFC 6985, `aaafg`.
@@ -94,16 +84,13 @@ fn sizes(text: &str) -> Result<Vec<(FrameSize, u32)>, ValueError> {
 }
 
 fn letters(text: &str) -> Result<Vec<(FrameSize, u32)>, ValueError> {
-    let size = |letter| {
-        GENOME
-            .iter()
-            .find(|(known, _)| *known == letter)
-            .map(|(_, octets)| (FrameSize(*octets), 1))
-    };
-    let frames: Option<Vec<(FrameSize, u32)>> = text.trim().chars().map(size).collect();
+    let letters = text.trim().chars();
+    let frames: Option<Vec<(FrameSize, u32)>> = letters
+        .map(|letter| Some((size_of_letter(letter)?, 1)))
+        .collect();
     frames.filter(|frames| !frames.is_empty()).ok_or_else(|| {
         let form =
-            "sizes with their shares such as `84:7, 594:4, 1518:1`, or letters a to g of RFC 6985";
+            "sizes with their shares such as `84:7, 594:4, 1518:1`, or letters a to i of RFC 6985";
         expected(form, text)
     })
 }

@@ -300,23 +300,26 @@ fn captures_and_vectors(records: &[Value]) -> (Vec<String>, Vec<Vec<String>>) {
     (captures, records.iter().map(names).collect())
 }
 
+/// Kills a run while the device of its second test is asked. Returns its results directory and its process ID.
+fn killed_in_the_second_test(scratch: &Scratch, plan: &str) -> (String, u32) {
+    let (plan, results) = (scratch.write("plan.toml", plan), scratch.path("results"));
+    let mut child = start(&["run", &plan, "-o", &results]);
+    until_the_first_trial(&mut child, &results);
+    let process = child.id();
+    wait_until(&mut child, "frame of the second test", || {
+        has_seen_vectors(process)
+    });
+    kill(&mut child);
+    assert_eq!(records(&results).len(), 1, "the second test was under way");
+    (results, process)
+}
+
 #[test]
 fn a_run_that_is_killed_between_two_vectors_is_resumed_and_nothing_is_lost_or_doubled() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("conformance-killed");
-    let (plan, results) = (
-        scratch.write("plan.toml", SHORT_AND_LONG),
-        scratch.path("results"),
-    );
-    let mut child = start(&["run", &plan, "-o", &results]);
-    until_the_first_trial(&mut child, &results);
-    let process = child.id();
-    wait_until(&mut child, "vector of the second test", || {
-        has_seen_vectors(process)
-    });
-    kill(&mut child);
+    let (results, process) = killed_in_the_second_test(&scratch, SHORT_AND_LONG);
     let before = records(&results);
-    assert_eq!(before.len(), 1, "the second test was under way");
     // What a run leaves that is killed after the captures and before the record: TAYGA is right here.
     let stale = format!("{results}/vectors/long-r1-t1-46-udp.pcap");
     fs::write(&stale, "of the killed run").expect("a file");
@@ -366,18 +369,7 @@ under-load = "1k"
 fn a_run_that_is_killed_beside_a_load_is_resumed_and_has_both_results_of_each_vector() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("conformance-loaded");
-    let (plan, results) = (
-        scratch.write("plan.toml", QUIET_AND_LOADED),
-        scratch.path("results"),
-    );
-    let mut child = start(&["run", &plan, "-o", &results]);
-    until_the_first_trial(&mut child, &results);
-    let process = child.id();
-    wait_until(&mut child, "frame of the load", || {
-        has_seen_vectors(process)
-    });
-    kill(&mut child);
-    assert_eq!(records(&results).len(), 1, "the second test was under way");
+    let (results, process) = killed_in_the_second_test(&scratch, QUIET_AND_LOADED);
     let resumed = output(&["run", "--resume", &results]);
     assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed.stderr));
     let after = records(&results);

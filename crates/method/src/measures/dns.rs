@@ -18,6 +18,27 @@ use crate::units::{self, ValueError, expected};
 use std::convert::Infallible;
 use std::num::NonZeroU32;
 
+/// Returns everything that is in the configuration of the server of a test.
+pub(super) fn server_configuration(test: &DnsTest) -> String {
+    let DnsTest {
+        domain,
+        names,
+        with_aaaa,
+        ttl_s,
+        authority,
+        role,
+        ..
+    } = test;
+    match (role, authority) {
+        (DnsRole::Dns64, None) => domain.clone(),
+        (DnsRole::Dns64, Some(authority)) => {
+            format!("{domain} {authority} {names} {with_aaaa} {ttl_s}")
+        }
+        (DnsRole::Through, _) => "through".to_owned(),
+        (DnsRole::Authority, _) => format!("{domain} {names} {with_aaaa} {ttl_s}"),
+    }
+}
+
 const fn info(term: Term, summary: &'static str, searched: SearchedRate) -> Info {
     Info {
         term,

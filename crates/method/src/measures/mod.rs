@@ -253,6 +253,12 @@ impl Measure {
         }
     }
 
+    /// Returns a text that distinguishes the DNS servers of tests with one recipe: it has everything that is in their configuration. `None` where the test
+    /// is of another device.
+    pub fn server_configuration(&self) -> Option<String> {
+        self.dns().map(dns::server_configuration)
+    }
+
     /// Returns whether both ask the same of a device. What is known to be wrong does not change the question.
     pub(crate) fn asks_the_same_as(&self, other: &Self) -> bool {
         match (self.requirements(), other.requirements()) {

@@ -2,6 +2,7 @@
 
 mod context;
 mod cores;
+mod device;
 mod dns;
 mod empty_trial;
 mod expectation;
@@ -19,6 +20,7 @@ pub use crate::measures::{
     RequirementTest, Reset, ResponseTime, Soak, Tcp, TcpCapacity,
 };
 pub use cores::CoreLimits;
+pub use device::DeviceIdentity;
 pub use dns::{
     DOMAIN, DnsRole, DnsTest, DomainError, NAME_LABEL, Names, NamesError, checked_domain,
 };
@@ -28,7 +30,7 @@ pub use export::{ExportFormat, ExportFormatError};
 pub use profile::Profile;
 pub use selection::{KeyError, MeasurementKey, Selection};
 pub use series::{Series, SeriesBy};
-pub use size_mix::{SizeMix, SizeMixError, SizeShare};
+pub use size_mix::{SizeMix, SizeMixError, SizeShare, size_of_letter};
 pub use stateful::Stateful;
 pub use traffic::{AddressPart, Flows, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 

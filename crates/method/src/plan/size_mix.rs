@@ -143,7 +143,7 @@ impl SizeMix {
         };
         let mut shares: Vec<SizeShare> = Vec::new();
         for (place, letter) in text.chars().enumerate() {
-            let size = size_of(letter).ok_or(SizeMixError::Letter(letter))?;
+            let size = size_of_letter(letter).ok_or(SizeMixError::Letter(letter))?;
             genome.letters[place] = letter as u8;
             match shares.iter_mut().find(|share| share.size == size) {
                 Some(share) => share.weight += 1,
@@ -183,7 +183,7 @@ impl SizeMix {
     pub fn sequence(&self) -> Option<Vec<u8>> {
         let genome = self.genome.as_ref()?;
         let places = genome.letters().filter_map(|letter| {
-            let size = size_of(char::from(letter))?;
+            let size = size_of_letter(char::from(letter))?;
             let place = self.shares().iter().position(|share| share.size == size)?;
             u8::try_from(place).ok()
         });
@@ -249,8 +249,8 @@ fn read_share(text: &str) -> Result<SizeShare, ValueError> {
     })
 }
 
-/// Returns the size that a letter of a genome stands for.
-fn size_of(letter: char) -> Option<FrameSize> {
+/// Returns the size that a letter of a genome (RFC 6985) stands for.
+pub fn size_of_letter(letter: char) -> Option<FrameSize> {
     let found = LETTERS
         .iter()
         .find(|(known, _)| char::from(*known) == letter);

@@ -221,25 +221,3 @@ pub(crate) fn served_zone(recipe: &Recipe, test: &Test) -> Option<ServedZone> {
 pub(crate) fn is_certified(test: &Test) -> bool {
     test.measure.dns().is_some_and(|dns| dns.role.asks_tester())
 }
-
-/// Returns a text that distinguishes the servers of tests with one recipe: it has everything that is in their configuration. `None` if the test has
-/// no server.
-pub(crate) fn server_of(test: &Test) -> Option<String> {
-    let DnsTest {
-        domain,
-        names,
-        with_aaaa,
-        ttl_s,
-        authority,
-        role,
-        ..
-    } = test.measure.dns()?;
-    Some(match (role, authority) {
-        (DnsRole::Dns64, None) => domain.clone(),
-        (DnsRole::Dns64, Some(authority)) => {
-            format!("{domain} {authority} {names} {with_aaaa} {ttl_s}")
-        }
-        (DnsRole::Through, _) => "through".to_owned(),
-        (DnsRole::Authority, _) => format!("{domain} {names} {with_aaaa} {ttl_s}"),
-    })
-}

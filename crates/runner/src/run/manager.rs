@@ -23,7 +23,7 @@ use sixbench_method::forecast::Forecast;
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::{Judgement, Outcome};
 use sixbench_method::patience::Patience;
-use sixbench_method::plan::{CoreLimits, Plan, Point, RequirementTest, Test};
+use sixbench_method::plan::{DeviceIdentity, Plan, Point, RequirementTest, Test};
 use sixbench_method::record::Warning;
 use sixbench_method::record::{Disturber, DutFacts, Ending, FORMAT, Facts, TrialRecord};
 use sixbench_method::replay::{self, ResumedMeasurement};
@@ -325,7 +325,7 @@ impl Manager<'_> {
             plan.seed,
             test.trial_settings(plan),
         )?;
-        let key = device_of(test);
+        let key = DeviceIdentity::of_test(test);
         if !sessions.contains_key(&key) {
             self.check_stop()?;
             if sessions.is_empty() {
@@ -347,7 +347,10 @@ impl Manager<'_> {
             };
             self.note(&opened, recipe)?;
             // Everything that the device will have to store, before hours of what it can.
-            let mut of_device = plan.tests.iter().filter(|other| device_of(other) == key);
+            let mut of_device = plan
+                .tests
+                .iter()
+                .filter(|other| DeviceIdentity::of_test(other) == key);
             of_device.try_for_each(|other| {
                 opened
                     .check_state(other, plan)
@@ -414,7 +417,7 @@ impl Manager<'_> {
                 .plan
                 .tests
                 .iter()
-                .filter(|test| device_of(test) == *device);
+                .filter(|test| DeviceIdentity::of_test(test) == *device);
             origin::set_up_failed(&mut self.facts, of_device, &(self.request.in_words)(&error));
         }
         error
@@ -567,7 +570,7 @@ impl Manager<'_> {
         let recipe = recipe_of(self.request.library, test)?;
         let mut made = match conformance::trial::trial(&self.request.site, recipe, selection) {
             Ok(made) => made,
-            Err(error) => return Err(self.set_up_failed(&device_of(test), error)),
+            Err(error) => return Err(self.set_up_failed(&DeviceIdentity::of_test(test), error)),
         };
         self.look_at_clock()?;
         let host = origin::of_host(&self.request.site);
@@ -628,7 +631,7 @@ impl Manager<'_> {
             .or_insert_with(|| Patience::new(plan, earlier));
         if let Some(limit) = &self.limit {
             let is_of_device = |name: &str| {
-                let device_of_test = |name: &str| plan.test(name).map(device_of);
+                let device_of_test = |name: &str| plan.test(name).map(DeviceIdentity::of_test);
                 device_of_test(name) == device_of_test(&record.point.test)
             };
             let first_ns = self.forecast.first_repetitions_ns(is_of_device);
@@ -713,7 +716,7 @@ pub(crate) fn session_request<'a>(
     let same = plan
         .tests
         .iter()
-        .filter(|other| device_of(other) == device_of(test));
+        .filter(|other| DeviceIdentity::of_test(other) == DeviceIdentity::of_test(test));
     let largest = same
         .map(Test::largest_frame)
         .max()
@@ -747,37 +750,6 @@ fn seconds(ns: u64) -> u64 {
 /// The open sessions by device.
 type Sessions = BTreeMap<DeviceIdentity, Session>;
 
-/// The properties that distinguish devices under test from each other.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct DeviceIdentity {
-    recipe: String,
-    cores: CoreLimits,
-    /// The number of entries in its connection tracking table.
-    table_size: Option<u64>,
-    rss_hash: Option<String>,
-    /// True if the tester's ends are hosts.
-    has_hosts: bool,
-    /// The identity of a DNS server's configuration, or `None` for any other device.
-    server: Option<String>,
-    /// True if trials have a load. Vectors are sent to a device of their own.
-    has_load: bool,
-    /// The test for which the device is set up separately, or `None` if it serves several.
-    only_for: Option<String>,
-}
-
-pub(super) fn device_of(test: &Test) -> DeviceIdentity {
-    DeviceIdentity {
-        recipe: test.dut.clone(),
-        cores: test.core_limits(),
-        table_size: table_size(test),
-        rss_hash: test.dut_rss_hash.clone(),
-        has_hosts: test.measure.family().needs_hosts(),
-        server: profile::dns::server_of(test),
-        has_load: test.measure.family().has_load(),
-        only_for: test.fresh_device.then(|| test.name.clone()),
-    }
-}
-
 fn table_size(test: &Test) -> Option<u64> {
     test.stateful.and_then(|stateful| stateful.table_size)
 }
@@ -786,8 +758,12 @@ fn groups(plan: &Plan) -> Vec<Vec<&Test>> {
     if plan.interleave {
         return vec![plan.tests.iter().collect()];
     }
-    by_key(plan.tests.iter().map(|test| (device_of(test), test)))
-        .into_iter()
-        .map(|(_, tests)| tests)
-        .collect()
+    by_key(
+        plan.tests
+            .iter()
+            .map(|test| (DeviceIdentity::of_test(test), test)),
+    )
+    .into_iter()
+    .map(|(_, tests)| tests)
+    .collect()
 }

@@ -1,13 +1,13 @@
 //! The commands that a plan's testbeds would run, none of which is executed.
 
-use super::manager::{device_of, session_request};
+use super::manager::session_request;
 use crate::ends::cores::{fewer, of_machine};
 use crate::ends::{built_queues, defers_interrupts};
 use crate::error::RunError;
 use crate::profile;
 use crate::request::SessionRequest;
 use crate::version::VERSION;
-use sixbench_method::plan::Test;
+use sixbench_method::plan::{DeviceIdentity, Test};
 use sixbench_plan::LoadedPlan;
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{
@@ -28,7 +28,7 @@ pub fn rehearsed(loaded: &LoadedPlan, library: &Library) -> Result<String, RunEr
     };
     let mut seen = BTreeSet::new();
     for test in &loaded.plan.tests {
-        if seen.insert(device_of(test)) {
+        if seen.insert(DeviceIdentity::of_test(test)) {
             let request = session_request(&loaded.plan, library, test, String::new())?;
             rehearsal.device(&request, test)?;
         }
