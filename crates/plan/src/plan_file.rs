@@ -3,8 +3,7 @@
 use crate::defaults::{PlanDefaults, standard_search, standard_trial};
 use crate::reader::diagnostic::Diagnostic;
 use crate::reader::words::{
-    self, any, backend, core, count, hash_fields, identifier, method, profile, queues, ring_size,
-    setting, share_or_rate, start,
+    self, any, backend, core, hash_fields, identifier, profile, queues, ring_size, setting,
 };
 use crate::reader::{Mistakes, Section, table_of};
 use crate::resolved;
@@ -12,13 +11,13 @@ use crate::sections::agent::{self, AgentMachine, TesterEnds, read_ends};
 use crate::sections::authority;
 use crate::sections::dns;
 use crate::sections::machines;
+use crate::sections::search;
 use crate::sections::test::{check_tests, read_reference, read_tests, read_useful_reference};
 use crate::sections::vector_load::unfit_loads;
 use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{ExportFormat, Plan, Profile, Test};
 use sixbench_method::record::SkippedTest;
-use sixbench_method::search::{SearchMethod, SearchSettings};
 use sixbench_method::trial::TrialSettings;
 use sixbench_method::units;
 use sixbench_testbed::existing::OwnAddresses;
@@ -197,7 +196,7 @@ fn read_resolved(file: &Section<'_>, source: &str, duts: &[&str]) -> Option<Load
         .map_err(|mistake| file.add(mistake))
         .ok()?;
     if let Some(section) = file.section("search", "[search]") {
-        check_search(&section, &plan.search);
+        search::check(&section, &plan.search);
     }
     check_tests(file, duts);
     let _ = read_reference(file, &plan.tests);
@@ -225,7 +224,7 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<LoadedPlan> {
     );
     let search = file
         .section("search", "[search]")
-        .map_or(standard_search(profile), |s| read_search(s, profile));
+        .map_or(standard_search(profile), |s| search::read(s, profile));
     let (links, link_rate) = read_testbed(&file);
     let is_method_given = file
         .section("search", "[search]")
@@ -325,72 +324,6 @@ fn check_trial(section: &Section<'_>, trial: &TrialSettings) {
     }
     if trial.stall_ns == 0 {
         section.mistake("stall", "the stall bound must be above zero");
-    }
-}
-
-fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
-    let standard = standard_search(profile);
-    let goals = section
-        .list("loss-goals", units::loss)
-        .unwrap_or(standard.goals);
-    // A plan with several goals means the search that takes several, without saying so.
-    let several = if goals.len() > 1 {
-        SearchMethod::Mlrsearch
-    } else {
-        standard.method
-    };
-    let maximum = section
-        .value("maximum", units::rate)
-        .unwrap_or(standard.maximum);
-    // A rate counts as its share of the maximum, so that the bounds are never further apart than it.
-    let search = SearchSettings {
-        method: section.text("method", method).unwrap_or(several),
-        minimum: section
-            .value("minimum", units::rate)
-            .unwrap_or(standard.minimum),
-        maximum,
-        width: section
-            .value("width", share_or_rate)
-            .map_or(standard.width, |width| {
-                if width > 1.0 {
-                    width / maximum.0 as f64
-                } else {
-                    width
-                }
-            }),
-        goals,
-        max_invalid: section
-            .number("max-invalid", |text| {
-                count(text, SearchSettings::MAX_INVALID)
-            })
-            .unwrap_or(standard.max_invalid),
-        start: section.text("start", start).unwrap_or(standard.start),
-    };
-    check_search(&section, &search);
-    section.finish();
-    search
-}
-
-fn check_search(section: &Section<'_>, search: &SearchSettings) {
-    if search.minimum >= search.maximum {
-        section.mistake("minimum", "the minimum rate must be below the maximum");
-    }
-    if !SearchSettings::WIDTH.contains(search.width) {
-        section.mistake(
-            "width",
-            "the width must be between 0.001% and 50% (of the maximum, if it is a rate)",
-        );
-    }
-    if search.goals.is_empty() {
-        section.mistake("loss-goals", "at least one loss goal is needed");
-    }
-    if !search.method.info().takes_several_goals && search.goals.len() > 1 {
-        let help = "use method = \"mlrsearch\" for several goals in one search";
-        section.mistake_with_help(
-            "method",
-            format!("a {} has one loss goal", search.method.info().title),
-            help,
-        );
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod expect;
 pub(crate) mod machines;
 pub(crate) mod measure;
 pub(crate) mod requirements;
+pub(crate) mod search;
 pub(crate) mod stateful;
 pub(crate) mod test;
 pub(crate) mod traffic;
