@@ -110,7 +110,7 @@ impl<'a> PointRepetitions<'a, '_> {
 
     fn searched(&self) -> ComparedValue {
         let goal = self.test.first_goal(self.plan);
-        ComparedValue::rate(&self.test.measure, goal)
+        ComparedValue::rate(&self.test.measure, self.plan.search.accepted(goal))
     }
 
     fn rate(&self) -> Option<Median> {
@@ -286,6 +286,7 @@ mod tests {
             goals: vec![LossRatio::ZERO],
             max_invalid: 3,
             start: RepetitionStart::Cold,
+            certainty: None,
         };
         Plan {
             seed: 1,
@@ -300,6 +301,8 @@ mod tests {
                 lower: rate.map(FrameRate),
                 upper: None,
                 limit,
+                exceed_ratio: 0.0,
+                conditional_throughput: None,
             }]
         };
         rates

@@ -35,6 +35,7 @@ fn run() -> LiveRun {
             goals: vec![LossRatio::ZERO],
             max_invalid: 3,
             start: RepetitionStart::Median,
+            certainty: None,
         },
         patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: None,

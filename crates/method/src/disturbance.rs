@@ -289,6 +289,8 @@ mod tests {
                 lower: Some(FrameRate(1)),
                 upper: None,
                 limit,
+                exceed_ratio: 0.0,
+                conditional_throughput: None,
             };
             let point = Point {
                 test: "t".to_owned(),
@@ -331,6 +333,8 @@ mod tests {
             lower: bound(10_000),
             upper: bound(20_000),
             limit,
+            exceed_ratio: 0.0,
+            conditional_throughput: None,
         };
         weighed(bracket, &records.iter().collect::<Vec<_>>()).limit
     }
@@ -430,6 +434,8 @@ mod tests {
             lower: None,
             upper: Some(FrameRate(20_000)),
             limit: Limit::Dut,
+            exceed_ratio: 0.0,
+            conditional_throughput: None,
         };
         assert_eq!(
             weighed(nothing_passed, &[&lossy]).limit,
@@ -480,6 +486,8 @@ mod tests {
             lower: None,
             upper: Some(FrameRate(20_000)),
             limit: Limit::Dut,
+            exceed_ratio: 0.0,
+            conditional_throughput: None,
         };
         assert_eq!(weighed(bracket, &[&lossy]).limit, Limit::Dut);
     }

@@ -35,6 +35,7 @@ pub fn plan(method: SearchMethod, goals: &[f64]) -> Plan {
             goals: goals.iter().map(|&ratio| LossRatio(ratio)).collect(),
             max_invalid: 3,
             start: RepetitionStart::Dithered,
+            certainty: None,
         },
         patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: None,

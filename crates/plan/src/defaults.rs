@@ -65,6 +65,7 @@ pub fn standard_search(profile: Profile) -> SearchSettings {
         goals: vec![LossRatio::ZERO],
         max_invalid: 4,
         start: standard_start(profile),
+        certainty: None,
     }
 }
 
@@ -83,10 +84,17 @@ pub fn apply_profile(plan: &mut Plan, source: &str, profile: Profile) -> Option<
     let keys = GivenKeys::read(source);
     let search = standard_search(profile);
     plan.profile = profile;
+    let planned_ns = plan.trial.duration_ns;
     plan.trial = TrialSettings {
         frame_timeout_ns: plan.trial.frame_timeout_ns,
         ..standard_trial(profile)
     };
+    // The number of trials at a load stays; each of them lasts as long as the profile says.
+    let trial_ns = plan.trial.duration_ns;
+    plan.search.certainty = plan
+        .search
+        .certainty
+        .map(|certainty| certainty.with_trials_of(trial_ns, planned_ns));
     if !keys.has("search", "width") {
         plan.search.width = search.width;
     }
@@ -94,7 +102,7 @@ pub fn apply_profile(plan: &mut Plan, source: &str, profile: Profile) -> Option<
         plan.search.start = search.start;
     }
     if !keys.has("search", "method") {
-        plan.search.method = if plan.search.goals.len() > 1 {
+        plan.search.method = if plan.search.goals.len() > 1 || plan.search.certainty.is_some() {
             SearchMethod::Mlrsearch
         } else {
             search.method

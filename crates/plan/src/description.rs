@@ -4,6 +4,7 @@ use sixbench_method::budget::{self, Budget};
 use sixbench_method::conformance::{self, Clause, Compliance, Conformance};
 use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_method::repeat::Repetition;
+use sixbench_method::search::Certainty;
 use sixbench_method::units::{counted, show_ns, show_rate, show_seconds};
 
 /// A part of a description.
@@ -116,12 +117,24 @@ fn settings(plan: &Plan) -> Vec<Vec<String>> {
         row(
             "search",
             format!(
-                "{method} between {least} and {most} {unit}, to within {width} %; loss goals {goals}"
+                "{method} between {least} and {most} {unit}, to within {width} %; loss goals {goals}{}",
+                certainty(search.certainty)
             ),
         ),
         row("seed", plan.seed.to_string()),
     ];
     rows.into_iter().chain(reference).collect()
+}
+
+/// Returns what the trials at one load must add up to, as the end of a sentence; nothing if one trial decides.
+fn certainty(certainty: Option<Certainty>) -> String {
+    certainty.map_or_else(String::new, |certainty| {
+        format!(
+            "; {} of trials at a load, {} % of which may lose more",
+            show_ns(certainty.duration_sum_ns),
+            certainty.exceed_ratio * 100.0
+        )
+    })
 }
 
 /// Returns a description of the traffic of a test: the names that a DNS test queries, or the frame sizes.

@@ -224,7 +224,9 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<LoadedPlan> {
     );
     let search = file
         .section("search", "[search]")
-        .map_or(standard_search(profile), |s| search::read(s, profile));
+        .map_or(standard_search(profile), |s| {
+            search::read(s, profile, &trial)
+        });
     let (links, link_rate) = read_testbed(&file);
     let is_method_given = file
         .section("search", "[search]")

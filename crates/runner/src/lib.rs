@@ -1,4 +1,4 @@
-//! The Manager of the MLRsearch draft: it takes a plan through its devices, points, repetitions and trials. Every trial is on disk before the next
+//! The Manager of RFC 9971: it takes a plan through its devices, points, repetitions and trials. Every trial is on disk before the next
 //! one starts, and the report is updated after every device. This is the interface for programs that embed sixbench: nothing here prints, reads
 //! arguments or exits the process.
 #![forbid(unsafe_code)]

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sixbench_method::measures::{Noun, Quantity, Unit};
 use sixbench_method::plan::Measure;
+use sixbench_method::search::AcceptedLoss;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use std::fmt;
 
@@ -17,14 +18,21 @@ pub enum ComparedValue {
     ConnectionRate(LossRatio),
     /// The same of DNS queries: the highest rate at which no more than this share of them is not answered rightly and in time.
     QueryRate(LossRatio),
+    /// The same where a share of the trials at a load may lose more than the goal accepts: the loss goal and the exceed ratio (RFC 9971 section 4.6.4).
+    TolerantRate(Noun, LossRatio, f64),
     /// A quantity of one direction; with its load where values of several loads stand side by side.
     Value(Quantity, Direction, Option<FrameRate>),
 }
 
 impl ComparedValue {
     /// The searched rate of a measure for a loss goal: frames, connections or queries per second.
-    pub fn rate(measure: &Measure, goal: LossRatio) -> Self {
-        match measure.family().noun() {
+    pub fn rate(measure: &Measure, goal: AcceptedLoss) -> Self {
+        let noun = measure.family().noun();
+        if goal.exceed_ratio > 0.0 {
+            return Self::TolerantRate(noun, goal.loss_ratio, goal.exceed_ratio);
+        }
+        let goal = goal.loss_ratio;
+        match noun {
             Noun::Queries => Self::QueryRate(goal),
             Noun::Connections => Self::ConnectionRate(goal),
             Noun::Frames => Self::Rate(goal),
@@ -34,7 +42,10 @@ impl ComparedValue {
     /// Returns whether a higher value is the better one.
     pub fn is_higher_better(&self) -> bool {
         match self {
-            Self::Rate(_) | Self::ConnectionRate(_) | Self::QueryRate(_) => true,
+            Self::Rate(_)
+            | Self::ConnectionRate(_)
+            | Self::QueryRate(_)
+            | Self::TolerantRate(..) => true,
             Self::Value(quantity, ..) => quantity.is_higher_better(),
         }
     }
@@ -45,6 +56,7 @@ impl ComparedValue {
             Self::Rate(_) => Some(Noun::Frames),
             Self::ConnectionRate(_) => Some(Noun::Connections),
             Self::QueryRate(_) => Some(Noun::Queries),
+            Self::TolerantRate(noun, ..) => Some(*noun),
             Self::Value(quantity, ..) => match quantity.unit() {
                 Unit::Frames | Unit::FramesPerSecond => Some(Noun::Frames),
                 Unit::Connections | Unit::ConnectionsPerSecond => Some(Noun::Connections),
@@ -63,6 +75,7 @@ impl ComparedValue {
             Self::Rate(_) => Noun::Frames.per_second(),
             Self::ConnectionRate(_) => Noun::Connections.per_second(),
             Self::QueryRate(_) => Noun::Queries.per_second(),
+            Self::TolerantRate(noun, ..) => noun.per_second(),
             Self::Value(quantity, ..) => quantity.unit().symbol(),
         }
     }
@@ -81,6 +94,12 @@ impl fmt::Display for ComparedValue {
                 f.write_str("Rate of queries answered correctly and in time")
             }
             Self::QueryRate(goal) => write!(f, "Rate of queries at {goal} loss or less"),
+            Self::TolerantRate(noun, goal, exceed_ratio) => write!(
+                f,
+                "Rate of {} at {goal} loss or less in at least {} of the trials",
+                noun.plural(),
+                LossRatio(1.0 - exceed_ratio)
+            ),
             Self::Value(quantity, ..)
                 if matches!(quantity.unit(), Unit::Connections | Unit::Requirements) =>
             {
@@ -105,7 +124,7 @@ mod tests {
     #[test]
     fn a_rate_is_named_after_what_is_counted() {
         let rate = |measure: &Measure| {
-            let subject = ComparedValue::rate(measure, LossRatio::ZERO);
+            let subject = ComparedValue::rate(measure, AcceptedLoss::NONE);
             (subject.to_string(), subject.noun().unwrap(), subject.unit())
         };
         let tcp = Tcp {

@@ -8,7 +8,7 @@ use sixbench_stats::{Censored, CensoredValue, median};
 use std::collections::BTreeMap;
 
 /// The sort key of samples: rates first, by goal; then values by quantity, direction and load.
-pub(super) type SampleKey = (u64, Option<(Quantity, Direction, u64)>);
+pub(super) type SampleKey = ([u64; 2], Option<(Quantity, Direction, u64)>);
 
 pub(crate) struct Sample {
     pub(crate) subject: ComparedValue,
@@ -99,12 +99,16 @@ fn add_rates(samples: &mut Samples, test: &Test, outcome: &Outcome) {
         let Some(rate) = bracket.known() else {
             continue;
         };
+        let goal = bracket.accepted();
         // The bits of ratios that are not negative sort like the ratios, and values come behind all of them.
-        let key = (bracket.goal.0.to_bits(), None);
+        let key = (
+            [goal.loss_ratio.0.to_bits(), goal.exceed_ratio.to_bits()],
+            None,
+        );
         let ceiling = bracket.upper.map_or(rate.value, |upper| upper.0 as f64);
         samples
             .entry(key)
-            .or_insert_with(|| Sample::new(ComparedValue::rate(&test.measure, bracket.goal)))
+            .or_insert_with(|| Sample::new(ComparedValue::rate(&test.measure, goal)))
             .push(outcome.repetition, rate, ceiling);
     }
 }
@@ -119,7 +123,10 @@ fn add_values(samples: &mut Samples, outcome: &Outcome) {
         // Only a scan of losses has values at several loads. The load of any other quantity follows from the throughput, and would divide its sample.
         let load = (value.quantity == Quantity::FrameLossRate).then_some(value.load);
         let load_key = load.map_or(0, |load| load.0);
-        let key = (u64::MAX, Some((value.quantity, value.direction, load_key)));
+        let key = (
+            [u64::MAX; 2],
+            Some((value.quantity, value.direction, load_key)),
+        );
         let subject = ComparedValue::Value(value.quantity, value.direction, load);
         samples
             .entry(key)

@@ -28,6 +28,7 @@ fn plan(tests: Vec<Test>) -> Plan {
         goals: vec![LossRatio::ZERO],
         max_invalid: 3,
         start: RepetitionStart::Cold,
+        certainty: None,
     };
     Plan::new("p", Profile::Smoke, trial, search, tests)
 }
@@ -62,6 +63,8 @@ fn searched(test: &str, size: u16, rates: &[u64], limit: Limit) -> Vec<Outcome> 
         lower: (rate > 0).then_some(FrameRate(rate)),
         upper: None,
         limit,
+        exceed_ratio: 0.0,
+        conditional_throughput: None,
     };
     rates
         .iter()

@@ -5,7 +5,9 @@ use crate::clause::Clause;
 use std::cmp::Reverse;
 
 /// The RFCs of the table: the methodology itself first, then those it builds on.
-pub(super) const RFCS: [u32; 10] = [8219, 9693, 3511, 2544, 9004, 6201, 5180, 4814, 2330, 1242];
+pub(super) const RFCS: [u32; 11] = [
+    8219, 9693, 3511, 2544, 9971, 9004, 6201, 5180, 4814, 2330, 1242,
+];
 
 /// Sorts clauses stably: those that compare equal stay in the order of the table.
 pub(super) fn sort(clauses: &mut [Clause]) {

@@ -38,7 +38,7 @@ pub(super) fn several_times(times: Repetition, section: &'static str) -> Clause 
 
 /// Returns whether the first goal is zero loss. That goal decides at which load delays, recovery and resets are measured.
 pub(super) fn is_first_goal_zero(test: &TestContext<'_>) -> bool {
-    test.search.first_goal() == LossRatio::ZERO
+    test.search.first_goal() == LossRatio::ZERO && !test.search.tolerates_lossy_trials()
 }
 
 pub(super) fn goals(test: &TestContext<'_>) -> String {

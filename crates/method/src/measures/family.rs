@@ -1,6 +1,9 @@
 //! What measures send and what their results are: the properties by which the rest of the program tells measures apart. Each property is a match that
 //! lists all families or all kinds of results, so the compiler asks a new one for it.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// The traffic that the trials of a measure send, and so the tester that makes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
@@ -19,7 +22,8 @@ pub enum Family {
 }
 
 /// The things a rate counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Noun {
     /// Test frames, in each direction.
     Frames,

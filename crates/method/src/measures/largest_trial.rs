@@ -96,6 +96,7 @@ mod tests {
                 goals: vec![LossRatio::ZERO],
                 max_invalid: 3,
                 start: RepetitionStart::Cold,
+                certainty: None,
             },
             patience_ns: Plan::USUAL_PATIENCE_NS,
             link_rate: None,

@@ -30,6 +30,7 @@ mod measurement;
 mod outcome;
 mod procedure;
 mod quantity;
+mod search_goals;
 mod tcp;
 #[cfg(test)]
 mod tests;

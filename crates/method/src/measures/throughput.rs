@@ -5,7 +5,7 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::loads::Loads;
 use super::{
     Family, Info, Measurement, Procedure, ProcedureContext, SearchedRate, SendingTime, Term,
-    TestContext, TrafficRequirements,
+    TestContext, TrafficRequirements, search_goals,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::{percent, seconds};
@@ -67,7 +67,7 @@ impl Measurement for Throughput {
     fn lengthen(&mut self) {}
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
-        vec![
+        let mut clauses = vec![
             zero_loss(test),
             search(test),
             theoretical_line(test),
@@ -89,7 +89,9 @@ impl Measurement for Throughput {
             )
             .or_in_part(true),
             several_times(test.repetitions, "RFC 8219 section 12"),
-        ]
+        ];
+        clauses.extend(search_goals::clauses(test));
+        clauses
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
@@ -99,12 +101,21 @@ impl Measurement for Throughput {
 
 /// Returns the clause on zero loss: any goal of zero loss finds the throughput; other goals are listed with their loss.
 fn zero_loss(test: &TestContext<'_>) -> Clause {
-    let is_met = test.search.goals.is_empty() || test.search.goals.contains(&LossRatio::ZERO);
+    let has_goal = test.search.goals.is_empty() || test.search.goals.contains(&LossRatio::ZERO);
+    let actual = match test.search.certainty {
+        Some(certainty) if certainty.exceed_ratio > 0.0 => format!(
+            "{}, which {} of {} of trials at a load may exceed",
+            goals(test),
+            percent(certainty.exceed_ratio),
+            seconds(certainty.duration_sum_ns)
+        ),
+        _ => goals(test),
+    };
     Clause::must(
         THROUGHPUT,
         "the fastest rate at which as many frames are received as sent",
-        goals(test),
-        is_met,
+        actual,
+        has_goal && !test.search.tolerates_lossy_trials(),
     )
 }
 

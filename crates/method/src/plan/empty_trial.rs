@@ -117,6 +117,7 @@ mod tests {
             goals: vec![LossRatio::ZERO],
             max_invalid: 1,
             start: RepetitionStart::Cold,
+            certainty: None,
         };
         Plan::new(
             "p",

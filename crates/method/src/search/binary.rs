@@ -101,6 +101,8 @@ impl Search for BinarySearch {
             lower,
             upper,
             limit: self.limit(),
+            exceed_ratio: 0.0,
+            conditional_throughput: None,
         }]
     }
 }
@@ -121,6 +123,7 @@ mod tests {
             goals: vec![LossRatio::ZERO],
             max_invalid: 3,
             start: RepetitionStart::Dithered,
+            certainty: None,
         }
     }
 

@@ -1,8 +1,8 @@
-//! Search goals of draft-ietf-bmwg-mlrsearch, and the intermediate targets with shorter trials that lead to each. This module only describes them.
+//! Search goals of RFC 9971, and the intermediate targets with shorter trials that lead to each. This module only describes them.
 
 use crate::terms::LossRatio;
 
-/// The goal of a search in the draft's terms: a loss ratio, and the certainty required.
+/// The goal of a search in the terms of RFC 9971: a loss ratio, and the certainty required.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
     /// Goal loss ratio, 0..=1: a trial that lost more is high-loss.

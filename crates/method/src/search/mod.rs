@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sixbench_stats::CensoredValue;
 
 pub mod binary;
+mod certainty;
 pub mod goal;
 mod invalid_trials;
 pub mod load_stat;
@@ -18,6 +19,7 @@ mod selector;
 mod start;
 
 pub use binary::BinarySearch;
+pub use certainty::{AcceptedLoss, Certainty};
 pub use goal::Goal;
 pub use multiple_loss_ratio::MultipleLossRatioSearch;
 pub use range::{Bounds, LoadRange};
@@ -29,7 +31,7 @@ pub use start::start_for;
 pub enum SearchMethod {
     /// Halving the interval; one goal.
     Binary,
-    /// Multiple Loss Ratio search, draft-ietf-bmwg-mlrsearch; several goals at once.
+    /// Multiple Loss Ratio search, RFC 9971; several goals at once.
     Mlrsearch,
 }
 
@@ -83,6 +85,9 @@ pub struct SearchSettings {
     /// The load at which the search of a later repetition begins.
     #[serde(default)]
     pub start: RepetitionStart,
+    /// The trials that classify a load; `None`: one trial of full length, as RFC 2544 has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certainty: Option<Certainty>,
 }
 
 impl Bounded for SearchSettings {
@@ -94,8 +99,8 @@ impl Bounded for SearchSettings {
             ("goals", NumberBound::BELOW_ONE),
             ("max-invalid", SearchSettings::MAX_INVALID),
         ],
+        tables: &[("certainty", &Certainty::BOUNDS)],
         ordered: &[("minimum", "maximum")],
-        ..TableBounds::NONE
     };
 }
 
@@ -108,6 +113,22 @@ impl SearchSettings {
     /// Returns the first loss goal, zero loss if there is none: the one by which headlines, and trials without a search, are judged.
     pub fn first_goal(&self) -> LossRatio {
         self.goals.first().copied().unwrap_or(LossRatio::ZERO)
+    }
+
+    /// Returns what a load must meet by the loss goal `loss_ratio`.
+    pub fn accepted(&self, loss_ratio: LossRatio) -> AcceptedLoss {
+        AcceptedLoss {
+            loss_ratio,
+            exceed_ratio: self
+                .certainty
+                .map_or(0.0, |certainty| certainty.exceed_ratio),
+        }
+    }
+
+    /// Returns whether a load may meet a goal although a trial at it lost more than the goal accepts. What is found is then no throughput of RFC 2544,
+    /// which requires that no frame is lost.
+    pub fn tolerates_lossy_trials(&self) -> bool {
+        self.accepted(LossRatio::ZERO).exceed_ratio > 0.0
     }
 }
 
@@ -171,11 +192,25 @@ pub struct Bracket {
     pub upper: Option<FrameRate>,
     /// The reason why the result is not higher.
     pub limit: Limit,
+    /// The goal exceed ratio of RFC 9971 section 4.6.4: the share of the trials at a load that may lose more than `goal`, 0 if no trial may.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub exceed_ratio: f64,
+    /// The conditional throughput of RFC 9971 section 4.8.3, if the search computes one: the rate that is typically forwarded at the lower bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conditional_throughput: Option<FrameRate>,
 }
 
 impl Bracket {
     /// The ratio of the bounds of a search that the DUT did not end, above which its lower bound is not a result.
     const WIDEST: u64 = 2;
+
+    /// Returns what a load must meet to be the lower bound.
+    pub fn accepted(&self) -> AcceptedLoss {
+        AcceptedLoss {
+            loss_ratio: self.goal,
+            exceed_ratio: self.exceed_ratio,
+        }
+    }
 
     /// Returns the rate that the search found, frames per second per direction, as a value of a sample: a bound where something else than the DUT kept
     /// it from being higher, and 0 where the DUT lost frames even at the lowest load. `None` where no trial says anything of the DUT, as the
@@ -204,6 +239,10 @@ impl Bracket {
             (None, Limit::Dut | Limit::Maximum) => Some(CensoredValue::exact(0.0)),
         }
     }
+}
+
+fn is_zero(share: &f64) -> bool {
+    *share == 0.0
 }
 
 /// The reason why a result is not higher.

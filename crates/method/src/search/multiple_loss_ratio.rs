@@ -1,10 +1,9 @@
-//! Multiple Loss Ratio search, draft-ietf-bmwg-mlrsearch-15 (published as RFC 9971, whose text was not read): several loss goals in one search, short
-//! trials before long ones, and each load judged by all trials at it.
+//! Multiple Loss Ratio search, RFC 9971: several loss goals in one search, short trials before long ones, and each load judged by all trials at it.
 
 use super::goal::Goal;
 use super::range::LoadRange;
 use super::selector::Selector;
-use super::{Bracket, Search, SearchInfo, SearchSettings, Start};
+use super::{Bracket, Certainty, Search, SearchInfo, SearchSettings, Start};
 use crate::terms::FrameRate;
 use crate::trial::{TrialResult, TrialSettings, TrialSpec};
 use std::cmp::Reverse;
@@ -19,20 +18,14 @@ pub(super) static INFO: SearchInfo = SearchInfo {
     new: |settings, trial, start| Box::new(search_for(settings, trial, start)),
 };
 
-/// Returns a search for which each loss goal of the plan is a [`Goal::rfc2544`] that accepts the loss of the goal.
+/// Returns a search for the goals of the plan.
 fn search_for(
     settings: &SearchSettings,
     trial: &TrialSettings,
     start: Start,
 ) -> MultipleLossRatioSearch {
-    let base = Goal::rfc2544(settings.width, trial.duration_ns);
-    let goals = settings
-        .goals
-        .iter()
-        .map(|&loss_ratio| Goal { loss_ratio, ..base })
-        .collect();
     MultipleLossRatioSearch::new(
-        goals,
+        goals(settings, trial.duration_ns),
         settings.minimum,
         settings.maximum,
         settings.max_invalid,
@@ -40,7 +33,25 @@ fn search_for(
     )
 }
 
-/// The Controller of the draft. Every goal ends with a relevant lower and upper bound within its width, or at an end of
+/// Returns the goals that `settings` ask for, with full trials of `duration_ns` nanoseconds.
+fn goals(settings: &SearchSettings, duration_ns: u64) -> Vec<Goal> {
+    let certainty = settings
+        .certainty
+        .unwrap_or(Certainty::one_trial(duration_ns));
+    // A resolved plan from another source may ask for any number of trials at a load.
+    let most = duration_ns.saturating_mul(Certainty::MOST_TRIALS);
+    let base = Goal {
+        duration_sum_ns: certainty.duration_sum_ns.clamp(duration_ns, most),
+        exceed_ratio: certainty.exceed_ratio,
+        ..Goal::rfc2544(settings.width, duration_ns)
+    };
+    let goals = settings.goals.iter();
+    goals
+        .map(|&loss_ratio| Goal { loss_ratio, ..base })
+        .collect()
+}
+
+/// The Controller of RFC 9971. Every goal ends with a relevant lower and upper bound within its width, or at an end of
 /// the range.
 #[derive(Clone, Debug)]
 pub struct MultipleLossRatioSearch {

@@ -2,7 +2,7 @@
 
 use super::goal::{Goal, Target};
 use super::invalid_trials::{GoalEvidence, InvalidTrialPolicy};
-use super::load_stat::{Class, LoadStat};
+use super::load_stat::{Class, ClassifiedTrial, LoadStat};
 use super::range::{Bounds, ExpectedLoad, LoadRange};
 use super::{Bracket, Limit, Start};
 use crate::terms::{FrameRate, LossRatio};
@@ -73,7 +73,18 @@ impl Selector {
             lower,
             upper,
             limit,
+            exceed_ratio: self.goal.exceed_ratio,
+            conditional_throughput: lower.and_then(|load| self.conditional_throughput(load)),
         }
+    }
+
+    /// Returns the rate that the DUT typically forwards at a load that meets the goal. The loss is that of the worse direction, by which loads are judged.
+    fn conditional_throughput(&self, load: FrameRate) -> Option<FrameRate> {
+        let typical = self
+            .stats
+            .get(&load)?
+            .typical_loss(&self.goal.last_target())?;
+        Some(FrameRate((load.0 as f64 * (1.0 - typical.0)) as u64))
     }
 
     fn target(&self) -> &Target {
@@ -93,10 +104,15 @@ impl Selector {
 
     fn add(&mut self, result: &TrialResult, high_loss: bool) {
         let stat = self.stats.entry(result.spec.rate).or_default();
-        stat.add(result.spec.duration_ns, high_loss);
+        stat.add(ClassifiedTrial {
+            duration_ns: result.spec.duration_ns,
+            loss_ratio: result.loss_ratio(),
+            is_high_loss: high_loss,
+        });
     }
 
-    /// Returns the relevant bounds: the smallest upper bound, and the largest lower bound below it. This is how the draft resolves loss inversion.
+    /// Returns the relevant bounds: the smallest upper bound, and the largest lower bound below it. This is how RFC 9971
+    /// resolves loss inversion (section 4.8.2).
     fn bounds(&self, target: &Target) -> Bounds {
         let mut lower = None;
         let beyond = self.policy.beyond();

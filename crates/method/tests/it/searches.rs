@@ -5,11 +5,11 @@ use sixbench_method::fixtures::plan;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Point};
 use sixbench_method::search::{
-    BinarySearch, Goal, Limit, MultipleLossRatioSearch, Search, SearchMethod, SearchSettings,
-    Start, new_search, run, start_for,
+    BinarySearch, Certainty, Goal, Limit, MultipleLossRatioSearch, Search, SearchMethod,
+    SearchSettings, Start, new_search, run, start_for,
 };
 use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
-use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_method::terms::FrameRate;
 use sixbench_stats::Summary;
 use std::fmt::Write;
 
@@ -53,20 +53,15 @@ fn dithered(earlier: &[Outcome]) -> Start {
 }
 
 fn tst009() -> Box<dyn Search> {
-    let goals = vec![Goal::tst009(LossRatio::ZERO, 0.001, 60 * SECOND)];
-    let SearchSettings {
-        minimum,
-        maximum,
-        max_invalid,
-        ..
-    } = binary().search;
-    Box::new(MultipleLossRatioSearch::new(
-        goals,
-        minimum,
-        maximum,
-        max_invalid,
-        Start::Cold,
-    ))
+    let plan = plan(SearchMethod::Mlrsearch, &[0.0]);
+    let settings = SearchSettings {
+        certainty: Some(Certainty {
+            duration_sum_ns: 120 * SECOND,
+            exceed_ratio: 0.5,
+        }),
+        ..plan.search
+    };
+    new_search(&settings, &plan.trial, Start::Cold)
 }
 
 const CONTENDERS: [Contender; 5] = [

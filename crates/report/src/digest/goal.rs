@@ -2,13 +2,12 @@
 
 use crate::wording::bound::Bound;
 use crate::wording::numbers::grouped;
-use sixbench_method::search::{Bracket, Limit};
-use sixbench_method::terms::LossRatio;
+use sixbench_method::search::{AcceptedLoss, Bracket, Limit};
 use sixbench_stats::{Censored, CensoredValue, OpenStatistics, Summary};
 
 /// The repetitions of one point for one goal.
 pub(crate) struct GoalDigest {
-    pub(crate) goal: LossRatio,
+    pub(crate) goal: AcceptedLoss,
     /// The summary of the relevant lower bounds, frames per second per direction. A repetition in which the DUT lost frames even at the lowest load
     /// counts as 0, since leaving it out would flatter the DUT. `None` if no repetition has a result.
     pub(crate) summary: Option<Summary>,
@@ -21,6 +20,8 @@ pub(crate) struct GoalDigest {
     /// The number of repetitions without a result, because the tester fell short or other work disturbed the trials at every load.
     pub(crate) unmeasured: u32,
     pub(crate) limits: Limits,
+    /// The conditional throughput of each repetition that has one, frames per second per direction.
+    pub(crate) conditional: Vec<f64>,
 }
 
 /// The numbers of repetitions, by what limited them.
@@ -72,7 +73,7 @@ impl InvalidReason {
 impl GoalDigest {
     /// Returns the digest of these brackets. `reason` is given if trials were invalid for a reason other than the tester.
     pub(super) fn new(
-        goal: LossRatio,
+        goal: AcceptedLoss,
         brackets: impl Iterator<Item = Bracket>,
         reason: Option<InvalidReason>,
     ) -> Self {
@@ -88,6 +89,7 @@ impl GoalDigest {
             below_minimum: 0,
             unmeasured: 0,
             limits,
+            conditional: vec![],
         };
         let sample: Censored = brackets.filter_map(|bracket| digest.add(bracket)).collect();
         digest.limits.is_median_open = sample.is_median_open();
@@ -105,6 +107,8 @@ impl GoalDigest {
             return None;
         };
         self.below_minimum += u32::from(bracket.lower.is_none());
+        self.conditional
+            .extend(bracket.conditional_throughput.map(|rate| rate.0 as f64));
         let lower = bracket.lower.map_or(0, |rate| rate.0);
         let upper = bracket.upper.map_or(lower, |rate| rate.0);
         self.span = (self.span.0.min(lower), self.span.1.max(upper));

@@ -34,6 +34,7 @@ use sixbench_method::record::{
     FORMAT, LinkKind, PathFacts, RepetitionHosts, TrialRecord, by_point,
 };
 use sixbench_method::replay::by_outcome_point;
+use sixbench_method::search::AcceptedLoss;
 use sixbench_method::status::{PlannedPoint, planned_points};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Fault, Verdict};
@@ -403,8 +404,8 @@ impl<'a> Digest<'a> {
 /// Returns the first loss goal of these points; `None` if they differ.
 pub(crate) fn common_goal<'d, 'a: 'd>(
     points: impl IntoIterator<Item = &'d PointDigest<'a>>,
-) -> Option<LossRatio> {
-    let goals = each_once(points.into_iter().map(|point| point.first_goal()));
+) -> Option<AcceptedLoss> {
+    let goals = each_once(points.into_iter().map(|point| point.accepted()));
     if let [goal] = goals[..] {
         Some(goal)
     } else {
@@ -415,7 +416,7 @@ pub(crate) fn common_goal<'d, 'a: 'd>(
 /// Returns the loss goals of these points, each once.
 pub(crate) fn all_goals<'d, 'a: 'd>(
     points: impl IntoIterator<Item = &'d PointDigest<'a>>,
-) -> Vec<LossRatio> {
+) -> Vec<AcceptedLoss> {
     each_once(
         points
             .into_iter()

@@ -7,7 +7,7 @@ use sixbench_method::bottleneck::busiest;
 use sixbench_method::measures::{Noun, Outcome, Quantity, ResultKind, SendingTime, Value};
 use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::TrialRecord;
-use sixbench_method::search::{Bracket, Limit};
+use sixbench_method::search::{AcceptedLoss, Bracket, Limit};
 use sixbench_method::status::InvalidCause;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{RequirementResults, TrialKind, Verdict};
@@ -38,7 +38,9 @@ impl<'a> PointDigest<'a> {
         let goals = test.loss_goals(plan).iter().enumerate();
         let reason = invalid_reason(&records);
         let goals = goals
-            .map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i), reason))
+            .map(|(i, &goal)| {
+                GoalDigest::new(plan.search.accepted(goal), brackets(&outcomes, i), reason)
+            })
             .collect();
         let samples = samples(&outcomes);
         Self {
@@ -55,6 +57,12 @@ impl<'a> PointDigest<'a> {
     /// Returns the first loss goal of the test of this point, by which its trials are judged.
     pub(crate) fn first_goal(&self) -> LossRatio {
         self.first_goal
+    }
+
+    /// Returns what a load must meet to be the result of this point.
+    pub(crate) fn accepted(&self) -> AcceptedLoss {
+        let goal = self.goals.first().map(|found| found.goal);
+        goal.unwrap_or(AcceptedLoss::in_every_trial(self.first_goal))
     }
 
     pub(crate) fn is_throughput(&self) -> bool {

@@ -4,6 +4,7 @@ use super::{Digest, PointDigest};
 use sixbench_method::lists::by_key;
 use sixbench_method::plan::{DnsRole, DnsTest, Plan, Series, SeriesBy, Test};
 use sixbench_method::record::TrialRecord;
+use sixbench_method::search::AcceptedLoss;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::dns::{Certificate, DnsResult};
 use sixbench_method::trial::{DirectionResult, Verdict};
@@ -15,7 +16,7 @@ pub(crate) struct ServerGroup<'a> {
     pub(crate) title: String,
     pub(crate) tests: Vec<(&'a Test, &'a DnsTest)>,
     /// The first loss goal of its tests.
-    goal: LossRatio,
+    goal: AcceptedLoss,
 }
 
 impl<'a> ServerGroup<'a> {
@@ -63,7 +64,7 @@ pub(crate) struct QueryConditions {
     pub(crate) role: DnsRole,
     pub(crate) timeout_ns: u64,
     /// The share of queries that may remain without a correct answer in time.
-    pub(crate) goal: LossRatio,
+    pub(crate) goal: AcceptedLoss,
 }
 
 #[derive(Clone, Copy)]
@@ -170,7 +171,11 @@ impl<'a> Digest<'a> {
         };
         let group = |tests: Vec<(&'a Test, &'a DnsTest)>| ServerGroup {
             title: common_title(&tests),
-            goal: goal(&tests).unwrap_or(LossRatio::ZERO),
+            goal: self
+                .input
+                .plan
+                .search
+                .accepted(goal(&tests).unwrap_or(LossRatio::ZERO)),
             tests,
         };
         groups.into_iter().map(|(_, tests)| group(tests)).collect()

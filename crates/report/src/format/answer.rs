@@ -11,8 +11,9 @@ use crate::wording::requirements::{loaded_in_words, met_in_words, violated_in_wo
 use serde::Serialize;
 use sixbench_method::measures::{Outcome, Quantity};
 use sixbench_method::plan::Measure;
+use sixbench_method::search::AcceptedLoss;
 use sixbench_method::search::{Bracket, Limit};
-use sixbench_method::terms::{FrameSize, LossRatio};
+use sixbench_method::terms::FrameSize;
 use sixbench_method::trial::RequirementResults;
 use sixbench_stats::Summary;
 
@@ -165,7 +166,7 @@ fn left_out(all: usize, smallest: Option<FrameSize>) -> String {
 }
 
 /// Returns the heading of a group: the quantity and, if it is the same for all, its unit.
-fn heading(measure: &Measure, goal: Option<LossRatio>) -> String {
+fn heading(measure: &Measure, goal: Option<AcceptedLoss>) -> String {
     match measure.info().headline {
         Some(_) if !measure.result_kind().varies() => {
             "Requirements of RFCs that are met and violated".to_owned()

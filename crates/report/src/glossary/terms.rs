@@ -109,8 +109,9 @@ not received are counted by their numbers.",
     Term {
         name: "mlrsearch",
         definition: "Multiple Loss Ratio search: one search for several loss goals, short trials first.",
-        clause: "draft-ietf-bmwg-mlrsearch-15",
-        here: "Loads are classified from all their trials. With the goal of RFC 2544 one trial of full length decides.",
+        clause: "RFC 9971 section 4",
+        here: "Loads are classified from all their trials. With the goal of RFC 2544 one trial of full length decides; `duration-sum` \
+               and `exceed-ratio` of a plan ask for more trials and accept lossy ones among them.",
         unit: "-",
     },
     Term {

@@ -9,7 +9,10 @@ use sixbench_method::units::{counted, show_rate, shown_unit};
 /// Returns a value with its unit, to about four significant digits.
 pub(crate) fn show(subject: &ComparedValue, value: f64) -> String {
     match subject {
-        ComparedValue::Rate(_) | ComparedValue::ConnectionRate(_) | ComparedValue::QueryRate(_) => {
+        ComparedValue::Rate(_)
+        | ComparedValue::ConnectionRate(_)
+        | ComparedValue::QueryRate(_)
+        | ComparedValue::TolerantRate(..) => {
             format!("{} {}", show_rate(FrameRate(value as u64)), subject.unit())
         }
         ComparedValue::Value(quantity, ..) => match quantity.unit() {
@@ -28,9 +31,10 @@ pub(crate) fn show(subject: &ComparedValue, value: f64) -> String {
 /// Does the same as [`show`] for a value that may be a bound: `at least 295.9k frames/s`, `at most 0.120 ms`; `about` if it may be too low or too high.
 pub(crate) fn show_bound(subject: &ComparedValue, value: f64, bound: Bound) -> String {
     let shown = match subject {
-        ComparedValue::Rate(_) | ComparedValue::ConnectionRate(_) | ComparedValue::QueryRate(_) => {
-            bound.rounded(value, shown_unit(value as u64))
-        }
+        ComparedValue::Rate(_)
+        | ComparedValue::ConnectionRate(_)
+        | ComparedValue::QueryRate(_)
+        | ComparedValue::TolerantRate(..) => bound.rounded(value, shown_unit(value as u64)),
         ComparedValue::Value(..) => value,
     };
     format!(

@@ -3,6 +3,7 @@
 use crate::wording::bound::Bound;
 use sixbench_method::measures::{Family, Quantity, SearchedRate, Unit};
 use sixbench_method::plan::{Measure, Test};
+use sixbench_method::search::AcceptedLoss;
 use sixbench_method::terms::{Directions, FrameSize, LossRatio};
 use sixbench_method::trial::TrialSpec;
 use sixbench_method::units::agreeing;
@@ -284,7 +285,9 @@ pub(crate) fn load(spec: &TrialSpec) -> String {
 /// mix of its frame sizes.
 pub(crate) fn title(test: &Test) -> String {
     let goal = test.own_goals.as_ref().and_then(|goals| goals.first());
-    let goal = goal.map_or_else(String::new, |goal| format!(" ({})", loss_goal(*goal)));
+    let goal = goal.map_or_else(String::new, |&goal| {
+        format!(" ({})", loss_goal(AcceptedLoss::in_every_trial(goal)))
+    });
     let direction = match test.measure.family() {
         Family::Queries | Family::Vectors => "",
         Family::Frames | Family::Requests | Family::PhaseOne | Family::Tcp => {
@@ -324,40 +327,63 @@ pub(crate) fn subject(test: &Test) -> String {
         .map_or(title.clone(), str::to_owned)
 }
 
-/// Returns the description of the accepted loss. Only the goal of zero loss is the throughput of RFC 2544 section 26.1.
-pub(crate) fn loss_goal(goal: LossRatio) -> String {
-    if goal == LossRatio::ZERO {
-        "without loss".to_owned()
+/// Returns the description of the accepted loss. Only the goal of zero loss in every trial is the throughput of RFC 2544 section 26.1.
+pub(crate) fn loss_goal(goal: AcceptedLoss) -> String {
+    let trials = in_trials(goal);
+    if goal.loss_ratio == LossRatio::ZERO {
+        format!("without loss{trials}")
     } else {
-        format!("with at most {} loss", percent(goal.0))
+        format!("with at most {} loss{trials}", percent(goal.loss_ratio.0))
     }
+}
+
+/// Returns the share of the trials at a load that kept the loss goal, as the end of a phrase; nothing where all of them had to.
+pub(crate) fn in_trials(goal: AcceptedLoss) -> String {
+    if goal.exceed_ratio == 0.0 {
+        return String::new();
+    }
+    format!(
+        " in at least {} of the trials",
+        percent(1.0 - goal.exceed_ratio)
+    )
 }
 
 /// Returns the name of the quantity found for a loss goal.
-pub(crate) fn quantity(goal: LossRatio) -> String {
-    if goal == LossRatio::ZERO {
+pub(crate) fn quantity(goal: AcceptedLoss) -> String {
+    if goal == AcceptedLoss::NONE {
         "Throughput".to_owned()
+    } else if goal.loss_ratio == LossRatio::ZERO {
+        format!("Rate {}", loss_goal(goal))
     } else {
-        format!("Rate at {} loss or less", percent(goal.0))
+        format!("Rate at {}", at_most(goal))
     }
 }
 
+/// Returns the accepted loss as what a quantity is found at: `0.1 % loss or less`.
+fn at_most(goal: AcceptedLoss) -> String {
+    format!(
+        "{} loss or less{}",
+        percent(goal.loss_ratio.0),
+        in_trials(goal)
+    )
+}
+
 /// Returns the name of the quantity found for the first loss goal of several tests; `None` means that their goals differ.
-pub(crate) fn common_quantity(goal: Option<LossRatio>) -> String {
+pub(crate) fn common_quantity(goal: Option<AcceptedLoss>) -> String {
     goal.map_or_else(|| "Rate at the loss goal of the test".to_owned(), quantity)
 }
 
 /// Returns the name of the quantity that a measure searched for, or that of [`common_quantity`] if the goals of several tests differ.
-pub(crate) fn commonly_searched(measure: &Measure, goal: Option<LossRatio>) -> String {
+pub(crate) fn commonly_searched(measure: &Measure, goal: Option<AcceptedLoss>) -> String {
     goal.map_or_else(|| common_quantity(None), |goal| searched(measure, goal))
 }
 
 /// Returns the name of the quantity that a measure searched for with a loss goal.
-pub(crate) fn searched(measure: &Measure, goal: LossRatio) -> String {
+pub(crate) fn searched(measure: &Measure, goal: AcceptedLoss) -> String {
     match measure.info().searched {
         Some(SearchedRate::OfAll(name)) => name.to_owned(),
-        Some(SearchedRate::Named(name)) if goal == LossRatio::ZERO => name.to_owned(),
-        Some(SearchedRate::Named(name)) => format!("{name} at {} loss or less", percent(goal.0)),
+        Some(SearchedRate::Named(name)) if goal == AcceptedLoss::NONE => name.to_owned(),
+        Some(SearchedRate::Named(name)) => format!("{name} at {}", at_most(goal)),
         Some(SearchedRate::Throughput) | None => quantity(goal),
     }
 }

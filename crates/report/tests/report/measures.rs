@@ -242,6 +242,8 @@ fn several_loss_goals_stand_side_by_side_under_their_names() {
             lower,
             upper: None,
             limit: Limit::Dut,
+            exceed_ratio: 0.0,
+            conditional_throughput: None,
         });
     }
     let text = markdown(&sample.input());

@@ -27,6 +27,7 @@ fn plan() -> Plan {
         goals: vec![LossRatio::ZERO],
         max_invalid: 1,
         start: RepetitionStart::Cold,
+        certainty: None,
     };
     let trial = TrialSettings {
         duration_ns: 100_000_000,

@@ -202,6 +202,8 @@ fn limit_of(record: &TrialRecord) -> Limit {
         lower: Some(FrameRate(1)),
         upper: Some(RATE),
         limit: Limit::Dut,
+        exceed_ratio: 0.0,
+        conditional_throughput: None,
     };
     weighed(bracket, &[record]).limit
 }

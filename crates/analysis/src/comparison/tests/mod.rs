@@ -42,6 +42,8 @@ fn rates(test: &str, size: u16, rates: &[u64]) -> Vec<Outcome> {
             lower,
             upper: None,
             limit: Limit::Dut,
+            exceed_ratio: 0.0,
+            conditional_throughput: None,
         }]
     };
     rates

@@ -31,6 +31,7 @@ pub(crate) fn plan(tests: &[Test]) -> Plan {
         goals: vec![LossRatio::ZERO],
         max_invalid: 2,
         start: RepetitionStart::Dithered,
+        certainty: None,
     };
     let second = 1_000_000_000;
     let trial = TrialSettings {

@@ -40,6 +40,7 @@ fn plan(measure: Measure) -> Plan {
             goals: vec![LossRatio::ZERO],
             max_invalid: 3,
             start: RepetitionStart::Dithered,
+            certainty: None,
         },
         patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: None,

@@ -42,15 +42,20 @@ const QUERIES: &str = ",cached_percent,with_aaaa_percent,timeout_ns";
 const VALUE: &str =
     "measure,quantity,direction,load_frames_per_s_per_direction,value,unit,is_at_least,is_at_most";
 
+/// Columns that exist only if the plan sets the attributes of search goals (RFC 9971).
+const GOALS: &str = ",goal_exceed_ratio,conditional_throughput_frames_per_s_per_direction";
+
 /// Returns the completed searches as comma-separated values (RFC 4180, but with plain newlines). The lower bound for the goal 0 is the throughput; for
 /// `establishment-rate` it is a rate of connections, and for `dns64` of queries. An empty bound is unknown.
 pub(crate) fn results<'r>(digest: &'r Digest<'_>) -> Rows<'r> {
     let input = digest.input;
     let has_queries = input.plan.has_queries();
+    let has_goals = input.plan.search.certainty.is_some();
     let columns = format!(
-        "{BRACKET},{}{}",
+        "{BRACKET},{}{}{}",
         anomalies::columns(),
-        if has_queries { QUERIES } else { "" }
+        if has_queries { QUERIES } else { "" },
+        if has_goals { GOALS } else { "" }
     );
     let counts = anomalies::by_repetition(input.records);
     let row = move |o: &Outcome, b: &Bracket| {
@@ -63,6 +68,7 @@ pub(crate) fn results<'r>(digest: &'r Digest<'_>) -> Rows<'r> {
             .into_iter()
             .chain(anomalies::cells(counts.get(&(&o.point, o.repetition))))
             .chain(names)
+            .chain(has_goals.then(|| goal_attributes(b)).into_iter().flatten())
             .collect()
     };
     let rows = input
@@ -133,9 +139,21 @@ fn directions(test: &Test) -> String {
         .join("+")
 }
 
+/// Returns what RFC 9971 adds to the bounds: the exceed ratio of the goal, and the conditional throughput.
+fn goal_attributes(bracket: &Bracket) -> [String; 2] {
+    [
+        bracket.exceed_ratio.to_string(),
+        bound(bracket.conditional_throughput),
+    ]
+}
+
+/// Returns a rate; an empty field where there is none.
+fn bound(rate: Option<FrameRate>) -> String {
+    rate.map(|rate| rate.0.to_string()).unwrap_or_default()
+}
+
 fn bracket(input: &Input, outcome: &Outcome, bracket: &Bracket) -> Vec<String> {
     let measure = input.plan.test(&outcome.point.test).map(|t| &t.measure);
-    let bound = |rate: Option<FrameRate>| rate.map(|r| r.0.to_string()).unwrap_or_default();
     vec![
         bracket.goal.0.to_string(),
         bound(bracket.lower),

@@ -103,6 +103,9 @@ struct JsonPoint<'a> {
 #[derive(Serialize, JsonSchema)]
 struct JsonGoal {
     loss_ratio: f64,
+    /// The share of the trials at a load that may lose more, RFC 9971 section 4.6.4.
+    #[serde(skip_serializing_if = "is_no_share")]
+    exceed_ratio: f64,
     summary: Option<Summary>,
     /// The statistics of the summary that are only lower bounds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -161,6 +164,9 @@ struct JsonBracket {
     lower: Option<u64>,
     upper: Option<u64>,
     limit: Limit,
+    /// The rate that is typically forwarded at the lower bound, by RFC 9971 section 4.8.3; only of MLRsearch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conditional_throughput: Option<u64>,
 }
 
 /// Returns the schema of `results.json`.
@@ -256,7 +262,8 @@ fn without_result(digest: &Digest, point: &PointDigest, goal: &GoalDigest) -> u3
 
 fn goal(goal: &GoalDigest, without_result: u32) -> JsonGoal {
     JsonGoal {
-        loss_ratio: goal.goal.0,
+        loss_ratio: goal.goal.loss_ratio.0,
+        exceed_ratio: goal.goal.exceed_ratio,
         summary: goal.summary,
         lower_bounds: goal.limits.open.names(),
         dispersion_percent: goal.summary.and_then(|s| s.dispersion_percent()),
@@ -269,6 +276,10 @@ fn goal(goal: &GoalDigest, without_result: u32) -> JsonGoal {
         without_result,
         below_minimum: goal.below_minimum,
     }
+}
+
+fn is_no_share(share: &f64) -> bool {
+    *share == 0.0
 }
 
 fn is_zero(count: &u32) -> bool {
@@ -322,5 +333,6 @@ fn bracket(bracket: &Bracket) -> JsonBracket {
         lower: bracket.lower.map(|r| r.0),
         upper: bracket.upper.map(|r| r.0),
         limit: bracket.limit,
+        conditional_throughput: bracket.conditional_throughput.map(|r| r.0),
     }
 }

@@ -21,8 +21,9 @@ use sixbench_method::measures::Noun;
 use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_method::record::{TrialRecord, Warning};
 use sixbench_method::repeat::Repetition;
+use sixbench_method::search::SearchSettings;
 use sixbench_method::trial::Verdict;
-use sixbench_method::units::{agreeing, part_of};
+use sixbench_method::units::{agreeing, part_of, show_ns};
 use std::collections::BTreeMap;
 
 /// A part of a paragraph.
@@ -297,15 +298,28 @@ fn search(plan: &Plan) -> String {
         .collect();
     format!(
         " Rates were searched for by {} between {} and {} {unit}, until the bounds were no further apart than {}\u{a0}% of the upper \
-         one; the accepted loss was {}; {}. A load at which {} trials in a row were invalid counted as beyond the tester.",
+         one; the accepted loss was {}; {}.{} A load at which {} trials in a row were invalid counted as beyond the tester.",
         search.method.info().title,
         whole(search.minimum.0),
         whole(search.maximum.0),
         parameters::percent_of(search.width),
         enumerated(&goals),
         search.start.phrase(),
+        certainty(search),
         search.max_invalid
     )
+}
+
+/// Returns the sentence on the attributes of search goals, if the plan sets them.
+fn certainty(search: &SearchSettings) -> String {
+    search.certainty.map_or_else(String::new, |certainty| {
+        format!(
+            " By the search goals of RFC 9971, {} of trials of full length decided on a load, of which {}\u{a0}% might lose more than was \
+             accepted.",
+            show_ns(certainty.duration_sum_ns),
+            parameters::percent_of(certainty.exceed_ratio)
+        )
+    })
 }
 
 fn repetitions(plan: &Plan) -> String {

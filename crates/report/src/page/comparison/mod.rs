@@ -40,6 +40,8 @@ mod tests {
                 lower: Some(FrameRate(*rate)),
                 upper: None,
                 limit,
+                exceed_ratio: 0.0,
+                conditional_throughput: None,
             }],
             values: vec![],
             signs: Default::default(),

@@ -2,9 +2,10 @@
 
 use crate::digest::{Digest, PointDigest, QueryConditions, RepeatedRate, ServerGroup};
 use crate::subject::ranking::{RankedValue, RankingWords, listed, ranking, with_others};
-use crate::wording::numbers::{percent, seconds, supported, three_digits_bound, title};
+use crate::wording::numbers::{in_trials, percent, seconds, supported, three_digits_bound, title};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::DnsRole;
+use sixbench_method::search::AcceptedLoss;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::units::agreeing;
 
@@ -127,13 +128,18 @@ fn in_full(
         DnsRole::Authority => "queries/s from its zone",
         DnsRole::Through => "queries/s through it",
     };
-    let (kind, all) = match conditions.goal {
-        LossRatio::ZERO => (KIND, "all of them".to_owned()),
-        goal => (
-            KIND_WITH_LOSS,
-            format!("all but at most {} of them", percent(goal.0)),
-        ),
+    let goal = conditions.goal;
+    let kind = if goal == AcceptedLoss::NONE {
+        KIND
+    } else {
+        KIND_WITH_LOSS
     };
+    let all = if goal.loss_ratio == LossRatio::ZERO {
+        "all of them".to_owned()
+    } else {
+        format!("all but at most {} of them", percent(goal.loss_ratio.0))
+    };
+    let trials = in_trials(goal);
     let (within, under) = (
         seconds(conditions.timeout_ns),
         phrase(conditions.role, share),
@@ -142,7 +148,7 @@ fn in_full(
         format!("{} {} ({under}).", leader.name, kind.nothing)
     } else {
         format!(
-            "{} answered {} {noun}, {all} correctly and within {within} ({under}){}{}.",
+            "{} answered {} {noun}, {all} correctly and within {within}{trials} ({under}){}{}.",
             leader.name,
             leader.amount(),
             leader.beside,

@@ -6,9 +6,14 @@ use crate::layout::table::{Column, Table};
 use crate::subject::statistics::{
     Statistics, dispersion, limit_words, mbit, mbit_of_octets, percentile_note,
 };
-use crate::wording::numbers::{common_quantity, full_rate_unit, loss_goal, quantity, title};
+use crate::wording::numbers::{
+    common_quantity, full_rate_unit, loss_goal, percent, quantity, title,
+};
 use sixbench_method::plan::Test;
-use sixbench_method::terms::{FrameSize, LossRatio};
+use sixbench_method::search::{AcceptedLoss, Certainty};
+use sixbench_method::terms::FrameSize;
+use sixbench_method::units::show_ns;
+use sixbench_stats::Summary;
 
 /// A point with the result for its first goal.
 struct HeadlineRow<'d> {
@@ -34,6 +39,12 @@ impl<'d> HeadlineRow<'d> {
         }
     }
 
+    /// Returns the median of the conditional throughput.
+    fn conditional(&self) -> Option<Cell> {
+        let summary = Summary::of(&self.point.goals.first()?.conditional)?;
+        Some(Cell::Count(summary.median as u64))
+    }
+
     /// Returns the bit rate of the median, Mbit/s.
     fn mbit(&self) -> Option<Cell> {
         let median = self.point.headline()?.median;
@@ -51,7 +62,13 @@ pub(super) fn headline(digest: &Digest) -> Table {
         .throughput_points()
         .map(|point| HeadlineRow::new(digest, point));
     let name = common_quantity(common_goal(digest.throughput_points()));
-    Table::new(name.clone(), headline_columns(), rows)
+    let certainty = digest.input.plan.search.certainty;
+    let mut columns = headline_columns();
+    if certainty.is_some() {
+        columns.push(Column::number("Conditional", HeadlineRow::conditional));
+    }
+    Table::new(name.clone(), columns, rows)
+        .with_notes(certainty.map(certainty_note))
         .with_note(format!(
             "{name}: frames/s per direction. Size: octets of the IPv6 frame with FCS; the IPv4 frame of the same name is 20 \
              shorter. \
@@ -59,6 +76,23 @@ pub(super) fn headline(digest: &Digest) -> Table {
         ))
         .with_note(sample_note(digest))
         .with_notes(digest.throughput_points().filter_map(beside))
+}
+
+/// Returns the note on the attributes of search goals, and on what they make of the number.
+fn certainty_note(certainty: Certainty) -> String {
+    let sum = show_ns(certainty.duration_sum_ns);
+    let whose = if certainty.exceed_ratio > 0.0 {
+        format!(
+            "of which {} may lose more than the goal accepts; so no number here is the throughput of RFC 2544",
+            percent(certainty.exceed_ratio)
+        )
+    } else {
+        "none of which may lose more than the goal accepts".to_owned()
+    };
+    format!(
+        "A load is decided by {sum} of trials (search goals of RFC 9971 section 4.6), {whose}. Conditional: the median of the rate that is \
+         typically forwarded at that load (section 4.8.3)."
+    )
 }
 
 fn headline_columns<'d>() -> Vec<Column<'d, HeadlineRow<'d>>> {
@@ -88,13 +122,8 @@ fn headline_columns<'d>() -> Vec<Column<'d, HeadlineRow<'d>>> {
 /// Returns a note on what passing trials of a point had beside frames that were received as they were sent; `None` if nothing.
 fn beside(point: &PointDigest) -> Option<String> {
     let beside = point.beside_the_goal();
-    (!beside.is_empty()).then(|| {
-        format!(
-            "{}: {}{beside}.",
-            point.name(),
-            loss_goal(point.first_goal())
-        )
-    })
+    (!beside.is_empty())
+        .then(|| format!("{}: {}{beside}.", point.name(), loss_goal(point.accepted())))
 }
 
 /// Returns the note on percentiles, which are never printed without the size of the sample.
@@ -116,9 +145,12 @@ enum SizeRow<'d> {
     Test(&'d Test),
 }
 
-fn size_table(digest: &Digest, goal: LossRatio) -> Table {
+fn size_table(digest: &Digest, goal: AcceptedLoss) -> Table {
     let sizes = sizes(digest.throughput_points());
-    let has_goal = |test: &&Test| test.loss_goals(digest.input.plan).contains(&goal);
+    let has_goal = |test: &&Test| {
+        test.loss_goals(digest.input.plan)
+            .contains(&goal.loss_ratio)
+    };
     let tests = digest.input.plan.tests.iter().filter(has_goal);
     // Other tests, and tests of another group of devices, have no point here.
     let tests = tests.filter(|test| {
@@ -156,7 +188,7 @@ impl SizeRow<'_> {
         }
     }
 
-    fn cell(&self, digest: &Digest, size: FrameSize, goal: LossRatio) -> Cell {
+    fn cell(&self, digest: &Digest, size: FrameSize, goal: AcceptedLoss) -> Cell {
         match self {
             Self::Theoretical => digest
                 .theoretical(size)
@@ -170,7 +202,7 @@ impl SizeRow<'_> {
     }
 }
 
-fn goal_cell(point: &PointDigest, goal: LossRatio) -> Option<String> {
+fn goal_cell(point: &PointDigest, goal: AcceptedLoss) -> Option<String> {
     let found = point.goals.iter().find(|found| found.goal == goal)?;
     let summary = found.summary.as_ref()?;
     let PrintedSummary {

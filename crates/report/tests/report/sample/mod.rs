@@ -162,6 +162,8 @@ impl Sample {
             lower: Some(FrameRate(lower)),
             upper: Some(FrameRate(upper)),
             limit,
+            exceed_ratio: 0.0,
+            conditional_throughput: None,
         };
         let signs = signs_of(
             &bracket,
@@ -336,6 +338,7 @@ pub(super) fn plan() -> Plan {
             goals: vec![LossRatio::ZERO],
             max_invalid: 3,
             start: RepetitionStart::Median,
+            certainty: None,
         },
         patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: None,

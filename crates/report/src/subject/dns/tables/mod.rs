@@ -17,7 +17,7 @@ pub(crate) use repeated::narrow_table as repeated_at_rates;
 
 use cells::{ServerTest, test_columns};
 use sixbench_method::plan::{DnsRole, DnsTest};
-use sixbench_method::terms::LossRatio;
+use sixbench_method::search::AcceptedLoss;
 
 pub(crate) fn results(digest: &Digest) -> Vec<Table> {
     std::iter::once(found(digest))
@@ -112,7 +112,7 @@ fn found_columns<'d>() -> [Column<'d, FoundRow<'d>>; 9] {
 /// Returns the condition that the found rate meets: `every query had its correct answer`, if no test accepts any loss.
 fn answered(digest: &Digest) -> &'static str {
     match common_goal(digest.dns_points().map(|(point, _)| point)) {
-        Some(LossRatio::ZERO) => "every query had its correct answer",
+        Some(goal) if goal == AcceptedLoss::NONE => "every query had its correct answer",
         _ => {
             "no more queries than the first loss goal of the test allows were without a correct answer"
         }
