@@ -21,8 +21,8 @@ pub use backend::fuzzing;
 pub use backend::{BACKENDS, Backend, PortSpec, packet};
 pub use numa::NumaNode;
 pub use port::{
-    BATCH, BackendInfo, Fill, Halves, Obstacle, Port, PortError, PortOptions, PortRequest, Receive,
-    Sent, Transmit,
+    BATCH, BackendInfo, Fill, Flushed, Halves, Obstacle, Port, PortError, PortOptions, PortRequest,
+    Receive, Sent, Transmit,
 };
 pub use port::{loopback, pcap};
 pub use round_trip::round_trip_ns;

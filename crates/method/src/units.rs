@@ -26,6 +26,11 @@ pub fn show_ns(ns: u64) -> String {
     }
 }
 
+/// Returns a percentage: `110 %` for 1.1, and not 110.00000000000001.
+pub fn show_percent(share: f64) -> String {
+    format!("{} %", (share * 1e5).round() / 1e3)
+}
+
 /// Returns a rate in frames per second in readable form: `412.3k`.
 pub fn show_rate(rate: FrameRate) -> String {
     match rate.0 {

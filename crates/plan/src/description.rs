@@ -5,7 +5,7 @@ use sixbench_method::conformance::{self, Clause, Compliance, Conformance};
 use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::Certainty;
-use sixbench_method::units::{counted, show_ns, show_rate, show_seconds};
+use sixbench_method::units::{counted, show_ns, show_percent, show_rate, show_seconds};
 
 /// A part of a description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,7 +94,7 @@ fn settings(plan: &Plan) -> Vec<Vec<String>> {
     let (least, most, width) = (
         show_rate(search.minimum),
         show_rate(search.maximum),
-        search.width * 100.0,
+        show_percent(search.width),
     );
     let goals = search
         .goals
@@ -117,7 +117,7 @@ fn settings(plan: &Plan) -> Vec<Vec<String>> {
         row(
             "search",
             format!(
-                "{method} between {least} and {most} {unit}, to within {width} %; loss goals {goals}{}",
+                "{method} between {least} and {most} {unit}, to within {width}; loss goals {goals}{}",
                 certainty(search.certainty)
             ),
         ),
@@ -130,9 +130,9 @@ fn settings(plan: &Plan) -> Vec<Vec<String>> {
 fn certainty(certainty: Option<Certainty>) -> String {
     certainty.map_or_else(String::new, |certainty| {
         format!(
-            "; {} of trials at a load, {} % of which may lose more",
+            "; {} of trials at a load, {} of which may lose more",
             show_ns(certainty.duration_sum_ns),
-            certainty.exceed_ratio * 100.0
+            show_percent(certainty.exceed_ratio)
         )
     })
 }

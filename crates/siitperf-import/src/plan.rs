@@ -202,11 +202,17 @@ fn traffic(config: &Config, options: &Options) -> String {
     text
 }
 
-/// Returns the share of background frames among all, to a hundredth of a per cent, without trailing zeros.
+/// Returns the share of background frames among all, to a hundredth of a per cent, without trailing zeros. A share that is neither none nor all does not become
+/// one of these by rounding.
 fn percent(options: &Options) -> String {
     let share = options.share();
     let background = u64::from(share.of - share.foreground);
-    let hundredths = (background * 10_000 + u64::from(share.of) / 2) / u64::from(share.of);
+    let nearest = (background * 10_000 + u64::from(share.of) / 2) / u64::from(share.of);
+    let hundredths = match share.foreground {
+        0 => 10_000,
+        all if all == share.of => 0,
+        _ => nearest.clamp(1, 9_999),
+    };
     format!("{}%", hundredths as f64 / 100.0)
 }
 

@@ -2,8 +2,10 @@
 
 use super::TestedDevice;
 use crate::trust::{Trust, TrustLevel};
+use sixbench_method::measures::Noun;
 use sixbench_method::record::{Facts, LinkKind, TrialRecord};
-use std::collections::BTreeSet;
+use sixbench_method::terms::FrameSize;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The least duration of the trials of numbers to plan with, in nanoseconds: that of the profile `draft`.
 const LEAST_TRIAL_NS: u64 = 10_000_000_000;
@@ -13,7 +15,8 @@ const LEAST_TRIAL_NS: u64 = 10_000_000_000;
 pub struct PlanningCaveats {
     /// How far the figures of the run may be trusted; `None` where nothing was measured.
     pub trust: Option<Trust>,
-    /// The duration of the shortest trial of the gateways, in nanoseconds; `None` without trials.
+    /// The duration of the trials that decided on a rate of frames, in nanoseconds: the shortest among the points of the gateways, `None` without such a
+    /// trial.
     pub shortest_trial_ns: Option<u64>,
     /// The kinds of links between the tester and the gateways.
     pub links: BTreeSet<LinkKind>,
@@ -37,19 +40,9 @@ impl PlanningCaveats {
         facts: &Facts,
         trust: Option<Trust>,
     ) -> Self {
-        let tests: BTreeSet<&str> = devices
-            .iter()
-            .flat_map(TestedDevice::tests)
-            .map(|test| test.name.as_str())
-            .collect();
-        let of_gateways = records
-            .iter()
-            .filter(|record| tests.contains(record.point.test.as_str()));
         Self {
             trust,
-            shortest_trial_ns: of_gateways
-                .map(|record| record.result.spec.duration_ns)
-                .min(),
+            shortest_trial_ns: deciding_trial_ns(devices, records),
             links: devices
                 .iter()
                 .filter_map(|device| facts.duts.get(device.dut))
@@ -76,6 +69,26 @@ impl PlanningCaveats {
             .chain(links)
             .collect()
     }
+}
+
+/// Returns the shortest duration among the points of the longest trial of each. A search may begin with short trials, but it ends with those of full length.
+/// How long a trial of phase 1 lasts follows from the number of connections and says nothing of its quality.
+fn deciding_trial_ns(devices: &[TestedDevice<'_>], records: &[TrialRecord]) -> Option<u64> {
+    let tests: BTreeSet<&str> = devices
+        .iter()
+        .flat_map(TestedDevice::tests)
+        .filter(|test| test.measure.family().noun() == Noun::Frames)
+        .map(|test| test.name.as_str())
+        .collect();
+    let mut longest: BTreeMap<(&str, FrameSize), u64> = BTreeMap::new();
+    for record in records {
+        let test = record.point.test.as_str();
+        if tests.contains(test) {
+            let of_point = longest.entry((test, record.point.frame_size)).or_default();
+            *of_point = record.result.spec.duration_ns.max(*of_point);
+        }
+    }
+    longest.into_values().min()
 }
 
 #[cfg(test)]

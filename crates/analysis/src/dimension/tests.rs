@@ -9,6 +9,7 @@ use sixbench_method::plan::{Capacity, Profile, Stateful, Test};
 use sixbench_method::record::{DutFacts, LinkKind};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{Bracket, Limit, RepetitionStart, SearchMethod, SearchSettings};
+use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::{Direction, Directions, FrameRate, FrameSize, LossRatio, Share};
 use sixbench_method::trial::TrialSettings;
 
@@ -131,6 +132,26 @@ fn carried(traffic: &SubscriberTraffic, outcomes: &[Outcome]) -> Estimate {
     dimension(traffic, &gateway(), &[], outcomes, &facts()).gateways[0]
         .carried()
         .expect("a number")
+}
+
+#[test]
+fn short_trials_at_the_start_of_a_search_speak_against_no_planning() {
+    let plan = sixbench_method::fixtures::plan(SearchMethod::Mlrsearch, &[0.0]);
+    let full_ns = plan.trial.duration_ns;
+    let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(1_000_000), 1);
+    let (records, outcomes) = sixbench_method::fixtures::live(&plan, &mut dut);
+    let first_ns = records[0].result.spec.duration_ns;
+    assert!(first_ns < full_ns, "{first_ns}");
+    let gateway = DutFacts {
+        technology: "stateful NAT64".to_owned(),
+        ..DutFacts::default()
+    };
+    let facts = Facts {
+        duts: [(plan.tests[0].dut.clone(), gateway)].into(),
+        ..Facts::default()
+    };
+    let found = dimension(&plain(), &plan, &records, &outcomes, &facts);
+    assert_eq!(found.caveats.shortest_trial_ns, Some(full_ns));
 }
 
 /// A subscriber of `plain` receives 500 frames/s, sends 50, opens one connection per second and holds 100.

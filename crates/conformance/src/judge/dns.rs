@@ -35,8 +35,13 @@ pub struct DnsOutcome {
 
 /// Returns the result of a vector.
 pub fn judge_dns(exchange: &ResolvedExchange, outcome: &DnsOutcome) -> VectorJudgement {
+    let has_asked = !outcome.forbidden_questions.is_empty();
     let message = match (&outcome.answer, outcome.control) {
         (DnsAnswer::Message(message), _) => message,
+        // What the authority was asked is known, whatever became of the answer.
+        (DnsAnswer::Nothing, _) if has_asked => {
+            return forbidden(outcome, lines_of(&exchange.expect, None));
+        }
         (DnsAnswer::Malformed(reason), _) => return unreadable(exchange, reason),
         (DnsAnswer::Nothing, ControlFrames::Came) => {
             return unanswered(exchange, VectorResult::NoAnswer);
@@ -52,13 +57,8 @@ pub fn judge_dns(exchange: &ResolvedExchange, outcome: &DnsOutcome) -> VectorJud
         age: outcome.age,
     };
     let frames = comparison.verdicts(&exchange.expect);
-    if let [_, ..] = &outcome.forbidden_questions[..] {
-        let asked = outcome.forbidden_questions.join(", ");
-        return judgement(
-            VectorResult::Wrong,
-            Some(format!("the server asked the authority for {asked}")),
-            frames,
-        );
+    if has_asked {
+        return forbidden(outcome, frames);
     }
     if is_met(&frames) {
         return judgement(VectorResult::Right, None, frames);
@@ -71,6 +71,13 @@ pub fn judge_dns(exchange: &ResolvedExchange, outcome: &DnsOutcome) -> VectorJud
         }
     }
     judgement(VectorResult::Wrong, None, frames)
+}
+
+/// Returns the judgement of a server that asked the authority what it must not ask.
+fn forbidden(outcome: &DnsOutcome, frames: Vec<JudgedFrame>) -> VectorJudgement {
+    let asked = outcome.forbidden_questions.join(", ");
+    let reason = format!("the server asked the authority for {asked}");
+    judgement(VectorResult::Wrong, Some(reason), frames)
 }
 
 fn judgement(

@@ -180,6 +180,7 @@ impl LayerSpec {
             return Ok(());
         }
         if self.kind.octets_argument() == Some(name) {
+            self.refuse_second_fill(name)?;
             self.fill = LayerFill::Octets(
                 octets_of(value)
                     .ok_or_else(|| bad_value(self.kind, name, value, "hexadecimal digits"))?,
@@ -191,18 +192,32 @@ impl LayerSpec {
             .field(name)
             .ok_or_else(|| unknown_field(self.kind, name))?;
         if self.value(name).is_some() {
-            return Err(FrameMistake::Repeated {
-                layer: self.kind.name(),
-                field: name.to_owned(),
-            });
+            return Err(self.repeated(name));
         }
         let value = value_of(self.kind, field, value)?;
         self.fields.push(FieldValue { field, value });
         Ok(())
     }
 
+    fn repeated(&self, field: &str) -> FrameMistake {
+        FrameMistake::Repeated {
+            layer: self.kind.name(),
+            field: field.to_owned(),
+        }
+    }
+
+    /// Refuses octets for a layer that has some: the last ones would silently replace the first.
+    fn refuse_second_fill(&self, argument: &str) -> Result<(), FrameMistake> {
+        if self.fill == LayerFill::Absent {
+            Ok(())
+        } else {
+            Err(self.repeated(argument))
+        }
+    }
+
     /// Reads the argument without a name, of `payload(N)` and `bytes(HEX)`.
     fn read_fill(&mut self, argument: &str) -> Result<(), FrameMistake> {
+        self.refuse_second_fill(argument)?;
         self.fill = match self.kind {
             LayerKind::Payload if argument == "any" => LayerFill::Pattern {
                 length: SpecValue::Any,

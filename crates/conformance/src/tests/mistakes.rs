@@ -64,6 +64,11 @@ fn a_mistake_is_told_at_its_line() {
             "rfc7915.toml:11: ipv4.src is given twice",
         ),
         (
+            "payload(32)",
+            "payload(32, 16)",
+            "rfc7915.toml:11: payload.16 is given twice",
+        ),
+        (
             "src=host4",
             "src=host5",
             "rfc7915.toml:11: ipv4.src: `host5` is no value of this field; expected an address of the layer's family",

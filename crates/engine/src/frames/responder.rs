@@ -126,8 +126,10 @@ impl<'a> Responder<'a> {
     pub(crate) fn has_answered_all(&mut self, now_ns: u64) -> Result<bool, PortError> {
         let replies = &mut self.replies;
         if !replies.is_flushed && replies.waiting.is_empty() {
+            let flushed = replies.port.flush()?;
+            replies.counts.refused += flushed.refused as u64;
             // A port that keeps holding the last replies is given up, like that of a sender.
-            replies.is_flushed = replies.port.flush()?
+            replies.is_flushed = flushed.is_empty
                 || now_ns.saturating_sub(replies.counts.last_ns) > GIVE_UP_LATENESS_NS;
         }
         Ok(replies.is_flushed)

@@ -109,7 +109,9 @@ impl<'a> Sender<'a> {
     /// last frame leaves now at the earliest, and the trial was too slow.
     #[cold]
     fn flush(&mut self, now_ns: u64) -> Result<(), PortError> {
-        self.is_flushed = self.port.flush()?;
+        let flushed = self.port.flush()?;
+        self.is_flushed = flushed.is_empty;
+        self.refused += flushed.refused as u64;
         if !self.is_flushed && now_ns.saturating_sub(self.sending.last_ns) > GIVE_UP_LATENESS_NS {
             self.is_flushed = true;
             self.sending.last_ns = now_ns;

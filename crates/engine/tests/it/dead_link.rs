@@ -4,7 +4,7 @@ use crate::common::*;
 use sixbench_engine::frames::profile::{Neighbours, TrafficProfile};
 use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::loopback::pair;
-use sixbench_io::{Fill, Halves, Port, PortError, Sent, Transmit};
+use sixbench_io::{Fill, Flushed, Halves, Port, PortError, Sent, Transmit};
 use sixbench_method::isolation::{Admitted, Isolation};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{Measurer, TrialSettings, TrialSpec};
@@ -55,8 +55,11 @@ impl Transmit for DeadTransmit {
         })
     }
 
-    fn flush(&mut self) -> Result<bool, PortError> {
-        Ok(self.1 != Dead::KeepsThem)
+    fn flush(&mut self) -> Result<Flushed, PortError> {
+        Ok(Flushed {
+            is_empty: self.1 != Dead::KeepsThem,
+            refused: 0,
+        })
     }
 
     fn check_link(&self) -> Result<(), PortError> {

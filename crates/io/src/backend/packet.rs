@@ -7,7 +7,7 @@ use crate::sys::interface::{check_carrier, is_running};
 use crate::sys::mapping::MemoryMapping;
 use crate::sys::{bind_packet, get_option, is_full, lacking, send_or_lose, set_option, socket};
 use crate::{
-    BATCH, BackendInfo, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit,
+    BATCH, BackendInfo, Fill, Flushed, Halves, Interface, Port, PortError, Receive, Sent, Transmit,
 };
 use std::io;
 use std::ops::Range;
@@ -241,9 +241,12 @@ impl Transmit for PacketTransmit {
         })
     }
 
-    fn flush(&mut self) -> Result<bool, PortError> {
-        self.push()?;
-        Ok(self.waiting.is_empty())
+    fn flush(&mut self) -> Result<Flushed, PortError> {
+        let refused = self.push()?;
+        Ok(Flushed {
+            is_empty: self.waiting.is_empty(),
+            refused,
+        })
     }
 
     fn check_link(&self) -> Result<(), PortError> {

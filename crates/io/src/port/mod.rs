@@ -159,12 +159,15 @@ pub trait Transmit: Send {
     /// If the port can send no more. A full queue or a link that is down is no error.
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError>;
 
-    /// Sends on frames that were taken and still wait in one of our queues, without blocking; returns whether none are left.
+    /// Sends on frames that were taken and still wait in one of our queues, without blocking.
     ///
     /// # Errors
     /// If the port can send no more.
-    fn flush(&mut self) -> Result<bool, PortError> {
-        Ok(true)
+    fn flush(&mut self) -> Result<Flushed, PortError> {
+        Ok(Flushed {
+            is_empty: true,
+            refused: 0,
+        })
     }
 
     /// Checks that the link can carry frames. It takes a kernel lock, so it must not be called while frames are due.
@@ -182,6 +185,15 @@ pub struct Sent {
     /// Frames filled and offered.
     pub taken: usize,
     /// Those of these and earlier frames that were refused because the peer's receive queue was full or the link was down.
+    pub refused: usize,
+}
+
+/// The outcome of one [`Transmit::flush`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flushed {
+    /// True if no frame waits any more.
+    pub is_empty: bool,
+    /// Frames that were taken before and refused now.
     pub refused: usize,
 }
 

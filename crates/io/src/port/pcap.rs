@@ -2,7 +2,7 @@
 //!
 //! It is meant for a close look at a few frames: the first `limit` are copied into memory; nothing is written during a trial.
 
-use crate::{Fill, Halves, Port, PortError, Receive, Sent, Transmit, files};
+use crate::{Fill, Flushed, Halves, Port, PortError, Receive, Sent, Transmit, files};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -142,7 +142,7 @@ impl Transmit for TeeTransmit {
         })
     }
 
-    fn flush(&mut self) -> Result<bool, PortError> {
+    fn flush(&mut self) -> Result<Flushed, PortError> {
         self.inner.flush()
     }
 

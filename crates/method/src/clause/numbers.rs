@@ -3,6 +3,7 @@
 use crate::repeat::Repetition;
 use crate::terms::FrameSize;
 pub(crate) use crate::units::counted as count;
+pub(crate) use crate::units::show_percent as percent;
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
 
@@ -20,11 +21,6 @@ pub(crate) const ETHERNET: [FrameSize; 7] = [
 /// Returns seconds as in `60 s`.
 pub(crate) fn seconds(ns: u64) -> String {
     format!("{} s", ns as f64 / SECOND as f64)
-}
-
-/// Returns a percentage: `110 %` for 1.1, and not 110.00000000000001.
-pub(crate) fn percent(share: f64) -> String {
-    format!("{} %", (share * 1e5).round() / 1e3)
 }
 
 /// Returns a number of repetitions as in `20 repetitions`, or the range of an adaptive number.

@@ -89,6 +89,28 @@ fn devices_stand_side_by_side_where_they_differ_and_what_they_agree_on_is_counte
 }
 
 #[test]
+fn what_only_some_devices_have_a_result_for_is_not_said_of_every_device() {
+    let unknown = with(&[
+        ("46-short", VectorResult::Right),
+        ("46-tos", VectorResult::Unknown),
+        ("46-udp", VectorResult::NotApplicable),
+    ]);
+    let sample = Sample::with_requirements(with(&[
+        ("46-short", VectorResult::Wrong),
+        ("46-tos", VectorResult::Right),
+        ("46-udp", VectorResult::Right),
+    ]));
+    let text = markdown(
+        &sample
+            .asked_of("jool", "jool-right", "Jool", unknown)
+            .input(),
+    );
+    let from = text.find("Left out: ").expect("a note");
+    let note = text[from..].lines().next().unwrap_or_default();
+    assert!(note.contains(" without a result of every device"), "{note}");
+}
+
+#[test]
 fn devices_are_columns_of_a_csv_of_all_vectors() {
     let name = "requirements-by-device.csv";
     let csv = exported(&three_devices(), ExportFormat::Csv, name);

@@ -120,8 +120,26 @@ fn by_label(runs: Vec<CollectedRun>, key: &str, skipped: &mut Vec<String>) -> Ve
     with
 }
 
-/// Returns the numbers of a version such as `v6.1.12` or `6.12-rc3`, or `None` for other text.
-fn version(text: &str) -> Option<(Vec<u32>, bool, String)> {
+/// The parts of a version by which it is ordered.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Version {
+    numbers: Vec<u32>,
+    is_release: bool,
+    suffix: Vec<SuffixPart>,
+}
+
+/// A part of what follows the numbers of a version: `-rc`, then 3.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum SuffixPart {
+    Number(u64),
+    Text(String),
+}
+
+/// The beginnings of suffixes of versions that come before the release.
+const BEFORE_RELEASE: [&str; 6] = ["~", "-alpha", "-beta", "-dev", "-pre", "-rc"];
+
+/// Returns the parts of a version such as `v6.1.12`, `6.12-rc3` or `6.1.0-18-amd64`, or `None` for other text.
+fn version(text: &str) -> Option<Version> {
     const LONGEST_NUMBER: usize = 6;
     let text = text.strip_prefix('v').unwrap_or(text);
     let end = text
@@ -133,14 +151,31 @@ fn version(text: &str) -> Option<(Vec<u32>, bool, String)> {
         .split('.')
         .map(|n| n.parse().ok().filter(|_| n.len() <= LONGEST_NUMBER))
         .collect();
-    // A release follows its release candidates.
-    numbers.filter(|_| is_suffix).map(|numbers| {
-        (
-            numbers,
-            !rest.starts_with("-rc") && !rest.starts_with('~'),
-            rest.to_owned(),
-        )
+    numbers.filter(|_| is_suffix).map(|numbers| Version {
+        numbers,
+        is_release: !BEFORE_RELEASE.iter().any(|mark| rest.starts_with(mark)),
+        suffix: suffix_parts(rest),
     })
+}
+
+/// Returns the parts of a suffix, its numbers as such: `-9` comes before `-18`.
+fn suffix_parts(suffix: &str) -> Vec<SuffixPart> {
+    let mut parts = Vec::new();
+    let mut rest = suffix;
+    while let Some(first) = rest.chars().next() {
+        let is_number = first.is_ascii_digit();
+        let end = rest
+            .find(|c: char| c.is_ascii_digit() != is_number)
+            .unwrap_or(rest.len());
+        let (part, behind) = rest.split_at(end);
+        // A number with more digits than 64 bits hold is compared as text.
+        parts.push(match part.parse() {
+            Ok(number) if is_number => SuffixPart::Number(number),
+            _ => SuffixPart::Text(part.to_owned()),
+        });
+        rest = behind;
+    }
+    parts
 }
 
 /// Returns the runs as entries of the page, each compared with the previous one.
@@ -204,9 +239,17 @@ mod tests {
 
     #[test]
     fn versions_are_ordered_by_their_numbers_and_hashes_are_none() {
-        let ordered = ["4.9", "v4.10-rc2", "4.10", "4.10.1", "12"]
-            .map(|text| version(text).expect("a version"));
-        assert!(ordered.is_sorted(), "{ordered:?}");
+        for ordered in [
+            &["4.9", "v4.10-rc2", "v4.10-rc10", "4.10", "4.10.1", "12"][..],
+            &["6.1.0-9-amd64", "6.1.0-18-amd64", "6.1.0-18-cloud-amd64"],
+            &["2.0-alpha", "2.0-beta1", "2.0-rc1", "2.0", "2.0-1"],
+        ] {
+            let parts: Vec<Version> = ordered
+                .iter()
+                .map(|text| version(text).expect("a version"))
+                .collect();
+            assert!(parts.is_sorted(), "{ordered:?}");
+        }
         for other in ["3f2a1c9", "main", "", "1234567", "6.1.x"] {
             assert_eq!(version(other), None, "{other}");
         }

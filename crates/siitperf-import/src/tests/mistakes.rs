@@ -20,6 +20,18 @@ fn background_traffic_needs_both_ipv6_addresses() {
 }
 
 #[test]
+fn a_small_share_of_traffic_is_not_rounded_to_none() {
+    for (foreground, of, share) in [
+        (99_999, 100_000, "background = \"0.01%\""),
+        (1, 100_000, "background = \"99.99%\""),
+        (0, 10, "background = \"100%\""),
+    ] {
+        let imported = import("siitperf.conf", STATELESS, &mix(foreground, of)).expect("a plan");
+        assert!(imported.plan.contains(share), "{}", imported.plan);
+    }
+}
+
+#[test]
 fn a_stateful_test_that_cannot_work_is_told() {
     let phase_1 = Phase1 {
         frames: 5_000_000,

@@ -100,6 +100,18 @@ impl WaitContext {
         }
     }
 
+    /// Sleeps for `pause`, in parts after each of which it looks for a stop.
+    fn sleep(&self, pause: Duration) -> Result<(), TestbedError> {
+        let mut left = pause;
+        while !left.is_zero() {
+            let part = left.min(LONGEST_REST);
+            std::thread::sleep(part);
+            left -= part;
+            self.check()?;
+        }
+        Ok(())
+    }
+
     /// Starts a wait that is over after `timeout` and sleeps for `pause` between two polls.
     pub(crate) fn wait(&self, timeout: Duration, pause: Duration) -> Wait<'_> {
         Wait {
@@ -144,7 +156,7 @@ impl Wait<'_> {
     pub(crate) fn rest(&mut self, what: impl FnOnce() -> String) -> Result<(), TestbedError> {
         self.context.check()?;
         self.tell(what);
-        std::thread::sleep(self.pause.min(LONGEST_REST));
+        self.context.sleep(self.pause)?;
         self.pause = (self.pause * 2).min(self.longest);
         self.context.check()
     }

@@ -70,9 +70,10 @@ impl ClockAccuracy {
         if field(LEAP_STATUS)? == "Not synchronised" || field(STRATUM)? == "0" {
             return Err(NoClockBound::NotSynchronised);
         }
+        // The text comes from another machine and may have any number.
         let bound_ns = nanoseconds(SYSTEM_TIME)?
-            + nanoseconds(ROOT_DISPERSION)?
-            + nanoseconds(ROOT_DELAY)?.div_ceil(2);
+            .saturating_add(nanoseconds(ROOT_DISPERSION)?)
+            .saturating_add(nanoseconds(ROOT_DELAY)?.div_ceil(2));
         Ok(Self {
             bound_ns,
             source: field(SOURCE)?.to_owned(),
@@ -99,6 +100,11 @@ mod tests {
         assert_eq!(
             ClockAccuracy::parse(of_ptp).map(|of| (of.bound_ns, of.source)),
             Ok((501, "PHC0".to_owned()))
+        );
+        let absurd = of_ptp.replace("0.000000002,0.000000400", "1e300,1e300");
+        assert_eq!(
+            ClockAccuracy::parse(&absurd).map(|of| of.bound_ns),
+            Ok(u64::MAX)
         );
     }
 

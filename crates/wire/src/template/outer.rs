@@ -151,12 +151,12 @@ fn emit(
             0
         };
     if payload > most {
-        let octets = ethernet::HEADER_LEN + outer.octets() + payload;
+        let headers = ethernet::HEADER_LEN + outer.octets();
         return Err(WireError::FrameLength {
             version: outer.version(),
-            octets,
+            octets: headers + payload,
             least: 0,
-            most,
+            most: headers + most,
         });
     }
     let protocol = if inner == IpVersion::V4 {

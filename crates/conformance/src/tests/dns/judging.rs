@@ -207,6 +207,22 @@ fn what_came_is_shown_as_a_line_of_a_zone() {
 }
 
 #[test]
+fn a_forbidden_question_is_wrong_even_without_an_answer() {
+    for control in [ControlFrames::Came, ControlFrames::Lost] {
+        let outcome = DnsOutcome {
+            answer: DnsAnswer::Nothing,
+            age: 1,
+            control,
+            forbidden_questions: vec!["h.example A".to_owned()],
+        };
+        let judgement = judge_dns(&exchange(), &outcome);
+        assert_eq!(judgement.result, VectorResult::Wrong);
+        let reason = judgement.reason.unwrap_or_default();
+        assert!(reason.contains("h.example A"), "{reason}");
+    }
+}
+
+#[test]
 fn a_flag_that_is_always_compared_may_be_named_otherwise() {
     let with = |flags: &str| {
         let file = read("f", &FILE.replace("flags: ra", flags));

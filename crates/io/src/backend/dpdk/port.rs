@@ -6,7 +6,7 @@ use super::device::{OpenDevice, ReceivingQueue, SendingQueue};
 use super::error::DpdkError;
 use crate::backend::turn::{take_soon, try_take};
 use crate::sys::{self, interface::is_running};
-use crate::{BATCH, Fill, Halves, PortError, Receive, Sent, Transmit};
+use crate::{BATCH, Fill, Flushed, Halves, PortError, Receive, Sent, Transmit};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -235,9 +235,12 @@ impl Transmit for DpdkTransmit {
         }
     }
 
-    fn flush(&mut self) -> Result<bool, PortError> {
+    fn flush(&mut self) -> Result<Flushed, PortError> {
         self.push()?;
-        Ok(try_take(&self.way_out).is_some_and(|turn| turn.waiting() == 0))
+        Ok(Flushed {
+            is_empty: try_take(&self.way_out).is_some_and(|turn| turn.waiting() == 0),
+            refused: 0,
+        })
     }
 
     fn check_link(&self) -> Result<(), PortError> {

@@ -9,8 +9,8 @@ use crate::sys::interface::{InterfaceQueues, check_carrier};
 use crate::sys::mapping::MemoryMapping;
 use crate::sys::{lacking, send_or_lose};
 use crate::{
-    BATCH, BackendInfo, Fill, Halves, Interface, Port, PortError, PortOptions, Receive, Sent,
-    Transmit,
+    BATCH, BackendInfo, Fill, Flushed, Halves, Interface, Port, PortError, PortOptions, Receive,
+    Sent, Transmit,
 };
 use std::io;
 use std::num::NonZeroU32;
@@ -365,10 +365,13 @@ impl Transmit for XdpTransmit {
         Ok(Sent { taken, refused: 0 })
     }
 
-    fn flush(&mut self) -> Result<bool, PortError> {
+    fn flush(&mut self) -> Result<Flushed, PortError> {
         self.push()?;
         self.reclaim();
-        Ok(self.tx.is_empty())
+        Ok(Flushed {
+            is_empty: self.tx.is_empty(),
+            refused: 0,
+        })
     }
 
     fn check_link(&self) -> Result<(), PortError> {

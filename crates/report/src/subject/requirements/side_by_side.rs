@@ -3,7 +3,7 @@
 
 use crate::digest::{Digest, PointDigest};
 use crate::layout::table::{Column, Table};
-use crate::wording::numbers::title;
+use crate::wording::numbers::{enumerated, title};
 use sixbench_method::trial::{JudgedVector, VectorResult};
 use sixbench_method::units::counted;
 use std::cmp::Reverse;
@@ -44,6 +44,16 @@ impl ComparedVector<'_> {
 
     fn violated(&self) -> usize {
         self.count(VectorResult::is_violation)
+    }
+
+    /// Returns the number of devices with a result: those that were sent the vector, apart from those to which it does not apply.
+    fn results(&self) -> usize {
+        self.count(|finding| finding != VectorResult::NotApplicable)
+    }
+
+    /// Returns whether `devices` are all with a result, and several.
+    fn is_of_all(&self, devices: usize) -> bool {
+        devices > 1 && devices == self.results()
     }
 
     fn count(&self, condition: fn(VectorResult) -> bool) -> usize {
@@ -180,25 +190,33 @@ fn notes(compared: &ComparedRfc) -> Vec<String> {
 /// Returns the sentence on the requirements on which all agree.
 fn agreed(compared: &ComparedRfc) -> Option<String> {
     let agreed = || compared.vectors.iter().filter(|row| !row.is_contested());
-    let met = agreed().filter(|row| row.met() > 0).count();
+    let met = agreed().filter(|row| row.is_of_all(row.met())).count();
     let violated: Vec<&str> = agreed()
-        .filter(|row| row.violated() > 0)
+        .filter(|row| row.is_of_all(row.violated()))
         .map(|row| &*row.vector.name)
         .collect();
-    let names = violated.join(", ");
-    match (met, violated.len()) {
-        (0, 0) => None,
-        (met, 0) => Some(format!(
-            "Left out: {} that every device meets.",
-            counted(met, "requirement")
-        )),
-        (0, number) => Some(format!(
-            "Left out: {} that every device violates ({names}).",
-            counted(number, "requirement")
-        )),
-        (met, number) => Some(format!(
-            "Left out: {} that every device meets, and {number} that every device violates ({names}).",
-            counted(met, "requirement")
-        )),
-    }
+    let open = agreed().filter(|row| row.results() > 0).count() - met - violated.len();
+    let parts = [
+        (met, "that every device meets".to_owned()),
+        (
+            violated.len(),
+            format!("that every device violates ({})", violated.join(", ")),
+        ),
+        (open, "without a result of every device".to_owned()),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .enumerate()
+        .map(|(at, (number, which))| {
+            // The noun stands once, with the first number.
+            let number = if at == 0 {
+                counted(number, "requirement")
+            } else {
+                number.to_string()
+            };
+            format!("{number} {which}")
+        })
+        .collect();
+    (!parts.is_empty()).then(|| format!("Left out: {}.", enumerated(&parts)))
 }

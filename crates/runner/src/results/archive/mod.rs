@@ -31,12 +31,12 @@ use std::path::{Path, PathBuf};
 /// There is no results directory, its run is still going on, the archive exists, or a file cannot be read or written.
 pub fn write(directory: &Path, output: Option<&Path>) -> Result<(PathBuf, String), ArchiveError> {
     let results = store::folder(directory)?;
-    let stored = store::load_from(&results)?;
     let directory = fs::canonicalize(directory).map_err(ArchiveError::reading(directory))?;
     // No run begins to write to the directory as long as this lock is held.
     let Some(_lock) = store::lock_to_read(&results) else {
         return Err(ArchiveError::Running(directory));
     };
+    let stored = store::load_from(&results)?;
     let name = directory.file_name().map_or_else(
         || "results".into(),
         |name| name.to_string_lossy().into_owned(),

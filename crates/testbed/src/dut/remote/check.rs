@@ -35,9 +35,12 @@ pub(super) fn check(
         return Err(refused(InterfaceFault::DefaultRouteThere).into());
     }
     if let Some(client) = client(shell)?
-        .filter(|client| leads_to(shell, system, *client).as_deref() == Some(interface))
+        .filter(|client| leads_to(shell, system, client).as_deref() == Some(interface))
     {
-        return Err(refused(InterfaceFault::SshConnection { client }).into());
+        return Err(refused(InterfaceFault::SshConnection {
+            client: client.address,
+        })
+        .into());
     }
     if system == System::Linux {
         let link = shell.look(&["ip", "-o", "-d", "link", "show", "dev", interface])?;
@@ -78,18 +81,38 @@ fn carries_default(shell: &Shell, system: System, interface: &str) -> Result<boo
         .any(|inet| word_after(&route_of(inet), "interface:") == Some(interface)))
 }
 
-/// Returns our address as the machine sees it, or `None` if sshd was not reached over a network.
-fn client(shell: &Shell) -> Result<Option<IpAddr>, TestbedError> {
-    let printed = shell.look(&["sh", "-c", "echo $SSH_CONNECTION"])?;
-    let address = printed.split_whitespace().next().unwrap_or_default();
-    Ok(address
-        .split('%')
-        .next()
-        .and_then(|address| address.parse().ok()))
+/// Our end of the ssh connection, as the machine sees it.
+#[derive(Clone, Debug, PartialEq)]
+struct SshClient {
+    address: IpAddr,
+    /// The interface of the machine that a link-local address names: the machine cannot tell it from the address.
+    interface: Option<String>,
 }
 
-/// Returns the interface through which the machine reaches an address.
-fn leads_to(shell: &Shell, system: System, address: IpAddr) -> Option<String> {
+impl SshClient {
+    /// Reads the first word of `SSH_CONNECTION`, such as `fe80::1%eth1`; `None` if sshd was not reached over a network.
+    fn read(connection: &str) -> Option<Self> {
+        let word = connection.split_whitespace().next()?;
+        let (address, interface) = match word.split_once('%') {
+            Some((address, interface)) => (address, Some(interface.to_owned())),
+            None => (word, None),
+        };
+        let address = address.parse().ok()?;
+        Some(Self { address, interface })
+    }
+}
+
+fn client(shell: &Shell) -> Result<Option<SshClient>, TestbedError> {
+    let printed = shell.look(&["sh", "-c", "echo $SSH_CONNECTION"])?;
+    Ok(SshClient::read(&printed))
+}
+
+/// Returns the interface through which the machine reaches us.
+fn leads_to(shell: &Shell, system: System, client: &SshClient) -> Option<String> {
+    if client.interface.is_some() {
+        return client.interface.clone();
+    }
+    let address = client.address;
     let address_text = address.to_string();
     let (route, key) = if system == System::Linux {
         (
@@ -128,6 +151,24 @@ fn addresses(described: &str) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
+    use super::SshClient;
+
+    #[test]
+    fn a_link_local_address_of_ssh_names_its_interface() {
+        let read = |text| {
+            SshClient::read(text).map(|client| (client.address.to_string(), client.interface))
+        };
+        assert_eq!(
+            read("fe80::1%eth1 40000 fe80::2%eth1 22\n"),
+            Some(("fe80::1".to_owned(), Some("eth1".to_owned())))
+        );
+        assert_eq!(
+            read("192.0.2.1 40000 192.0.2.2 22\n"),
+            Some(("192.0.2.1".to_owned(), None))
+        );
+        assert_eq!(read("\n"), None);
+    }
+
     use super::*;
 
     const LINUX: &str = "\
