@@ -113,6 +113,11 @@ pub fn counted<N: Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
     format!("{n} {}", agreeing(n == N::from(1), noun))
 }
 
+/// Returns a percentage: `110 %` for 1.1, and not 110.00000000000001.
+pub fn show_percent(share: f64) -> String {
+    format!("{} %", (share * 1e5).round() / 1e3)
+}
+
 /// Returns a part of a number of things: `2 of 3 trials`, `1 of 1 trial`, `none of 3 trials`.
 pub fn part_of(part: usize, of: usize, noun: &str) -> String {
     let part = if part == 0 {

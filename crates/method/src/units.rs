@@ -5,7 +5,7 @@ mod error;
 
 use crate::terms::bounds::NumberBound;
 use crate::terms::{FrameRate, FrameSize, LossRatio, Share};
-pub use crate::text::{agreeing, counted, part_of};
+pub use crate::text::{agreeing, counted, part_of, show_percent};
 pub use error::{ValueError, expected};
 use std::str::FromStr;
 
@@ -24,11 +24,6 @@ pub fn show_ns(ns: u64) -> String {
         n if n.is_multiple_of(1_000_000) => format!("{}ms", n / 1_000_000),
         n => format!("{}us", n / 1000),
     }
-}
-
-/// Returns a percentage: `110 %` for 1.1, and not 110.00000000000001.
-pub fn show_percent(share: f64) -> String {
-    format!("{} %", (share * 1e5).round() / 1e3)
 }
 
 /// Returns a rate in frames per second in readable form: `412.3k`.

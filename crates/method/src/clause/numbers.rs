@@ -2,8 +2,8 @@
 
 use crate::repeat::Repetition;
 use crate::terms::FrameSize;
+pub(crate) use crate::text::show_percent as percent;
 pub(crate) use crate::units::counted as count;
-pub(crate) use crate::units::show_percent as percent;
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
 
