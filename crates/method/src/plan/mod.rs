@@ -9,6 +9,7 @@ mod expectation;
 mod export;
 mod identity;
 mod profile;
+mod queries;
 mod selection;
 mod series;
 mod size_mix;
@@ -28,6 +29,9 @@ pub use empty_trial::EmptyTrial;
 pub use expectation::Expectation;
 pub use export::{ExportFormat, ExportFormatError};
 pub use profile::Profile;
+pub use queries::{
+    FileQuery, MOST_OCTETS_IN_PLAN, QueryFile, QueryMistake, StoredQueriesError,
+};
 pub use selection::{KeyError, MeasurementKey, Selection};
 pub use series::{Series, SeriesBy};
 pub use size_mix::{SizeMix, SizeMixError, SizeShare, size_of_letter};
