@@ -4,6 +4,8 @@ use super::judge::AnswerClass;
 use super::resolve::ResolvedNames;
 use super::settings::DnsSettings;
 use sixbench_method::plan::DnsRole;
+use sixbench_method::trial::dns::TcpCounts;
+use sixbench_method::units::counted;
 use std::net::{Ipv4Addr, SocketAddr};
 
 /// Explains the failure of the query for the name of `address`: the expected answer, the actual one, and the remedy.
@@ -23,7 +25,7 @@ pub(super) fn diagnose(
         .clone()
         .unwrap_or((None, "nothing".to_owned()));
     let Some(class) = class else {
-        return silent(&name, server, resolved);
+        return silent(&format!("AAAA {name}"), server, resolved);
     };
     let hint = match (class, settings.expectation.role) {
         (AnswerClass::Refused, DnsRole::Dns64) => {
@@ -59,29 +61,49 @@ pub(super) fn diagnose(
     format!("query for AAAA {name}: expected {expected}, got {came}; {hint}")
 }
 
-fn silent(name: &str, server: SocketAddr, resolved: &ResolvedNames) -> String {
+/// Explains why nothing has answered a query.
+pub(super) fn silent(query: &str, server: SocketAddr, resolved: &ResolvedNames) -> String {
     let (ip, port, errors) = (server.ip(), server.port(), resolved.errors);
+    if let Some(why) = resolved.tcp.and_then(|tcp| over_tcp(query, server, tcp)) {
+        return why;
+    }
     if errors.port_unreachable > 0 {
         return format!(
-            "query for AAAA {name}: the answer was ICMP port unreachable: nothing listens at {ip} port {port}, or a firewall rejects the \
+            "query for {query}: the answer was ICMP port unreachable: nothing listens at {ip} port {port}, or a firewall rejects the \
              query; is the server up, and does it listen on that address and port?"
         );
     }
     if errors.host_unreachable > 0 {
         return format!(
-            "query for AAAA {name}: {ip} cannot be reached, so nothing is known about its port {port}; is the machine up, and is there a \
+            "query for {query}: {ip} cannot be reached, so nothing is known about its port {port}; is the machine up, and is there a \
              route to it?"
         );
     }
     if errors.other > 0 {
         return format!(
-            "query for AAAA {name}: the network reports an error other than an unreachable port, address or network; does a \
+            "query for {query}: the network reports an error other than an unreachable port, address or network; does a \
              firewall reject queries to {ip} port {port}?"
         );
     }
     format!(
-        "no answer to the query for AAAA {name}, sent {} times; is the server up, does it listen on that address and port, \
+        "no answer to the query for {query}, sent {} times; is the server up, does it listen on that address and port, \
          does it allow this client, and does it reach its authority?",
         resolved.queries
     )
+}
+
+/// Explains it by what became of the connections; `None` if they do not.
+fn over_tcp(query: &str, server: SocketAddr, tcp: TcpCounts) -> Option<String> {
+    let (ip, port) = (server.ip(), server.port());
+    if tcp.opened == 0 {
+        return Some(format!(
+            "query for {query}: no connection over TCP was established with {ip} port {port}; is the server up, and does it serve TCP there?"
+        ));
+    }
+    (tcp.closed > 0).then(|| {
+        format!(
+            "query for {query}: the server has closed {} over TCP without an answer; may this client query it over TCP?",
+            counted(tcp.closed, "connection")
+        )
+    })
 }

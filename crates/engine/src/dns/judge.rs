@@ -2,7 +2,7 @@
 //! library, so that the reason is known. Nothing from the network is trusted: no message may cause a panic here.
 
 use super::query::{AAAA, HEADER, INTERNET};
-use domain::base::iana::{Class, Opcode, Rcode, Rtype};
+use domain::base::iana::{Class, Opcode, Rcode};
 use domain::base::{Message, ParsedName, ToName};
 use domain::rdata::Aaaa;
 use sixbench_method::plan::DnsRole;
@@ -98,7 +98,7 @@ pub(crate) fn at_a_glance(
 
 /// Returns whether the message has the flag of the role: a DNS64 server offers recursion (RA), an authority answers authoritatively (AA).
 #[inline]
-fn has_flag(high: u8, low: u8, role: DnsRole) -> bool {
+pub(super) fn has_flag(high: u8, low: u8, role: DnsRole) -> bool {
     match role {
         DnsRole::Dns64 => low & 0x80 != 0,
         DnsRole::Authority | DnsRole::Through => high & 0x04 != 0,
@@ -129,15 +129,18 @@ pub(crate) fn closely(reply: &[u8], question: &[u8], due: &ExpectedAnswer) -> Me
     })
 }
 
-type ParseError = domain::base::wire::ParseError;
+pub(super) type ParseError = domain::base::wire::ParseError;
 
 /// Returns whether the message has exactly this one question. Domain names are compared without case.
-fn asks(message: &Message<[u8]>, question: &[u8]) -> Result<bool, ParseError> {
+pub(super) fn asks(message: &Message<[u8]>, question: &[u8]) -> Result<bool, ParseError> {
     if message.header_counts().qdcount() != 1 {
         return Ok(false);
     }
     let asked = message.sole_question()?;
-    Ok(asked.qtype() == Rtype::AAAA
+    let kind = question
+        .last_chunk::<4>()
+        .map(|&[high, low, ..]| u16::from_be_bytes([high, low]));
+    Ok(kind == Some(asked.qtype().to_int())
         && asked.qclass() == Class::IN
         && is_the_name(asked.qname(), question))
 }

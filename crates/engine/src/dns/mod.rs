@@ -20,16 +20,21 @@
 //! 6. `certify` is the self-test of section 9.2.1: before the first trial the client asks the authority over a separate link, at 2.2 times
 //!    the rate, and searches for the highest rate that passes (halving as the searches of `method` do). `DnsTester` refuses trials above it.
 //!
+//! Queries of a `file` replace those of the namespace: `file` says what is known of their answers. Over `tcp` a thread has connections in place of
+//! sockets (`carrier`).
+//!
 //! With one core for the tester, client and authority take turns in one loop; with more, each has its own (`drive`). Between trials `background`
 //! answers for the authority, so that the DUT does not take it for dead.
 
 mod allocator;
 pub mod authority;
 mod background;
+mod carrier;
 mod certify;
 mod client;
 mod diagnosis;
 mod drive;
+mod file;
 mod flight;
 pub(crate) mod judge;
 pub mod names;
@@ -42,10 +47,12 @@ mod result;
 mod settings;
 mod sockets;
 mod tally;
+mod tcp;
 mod tester;
 pub mod zone_file;
 
 pub use questions::ExpectedAnswers;
 pub use records::HEADING as RECORDS_HEADING;
 pub use settings::{AuthorityEnd, DnsEnds, DnsError, DnsSettings, ExternalAuthority};
+pub use tcp::QueryConnectionSettings;
 pub use tester::DnsTester;

@@ -50,6 +50,15 @@ impl Query {
     }
 }
 
+/// Returns a query for the record of a name in wire format; its identifier is 0.
+pub(crate) fn message(name: &[u8], record_type: u16) -> Vec<u8> {
+    let mut octets = vec![0, 0, RD, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+    octets.extend_from_slice(name);
+    octets.extend_from_slice(&record_type.to_be_bytes());
+    octets.extend_from_slice(&INTERNET.to_be_bytes());
+    octets
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,11 +1,13 @@
 //! Optional records of all queries as CSV, which a separate thread writes during the trial instead of collecting them.
 
+use super::file::FileQueries;
 use super::flight::QueryAnswer;
 use super::judge::AnswerClass;
 use crate::driver::joined;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
@@ -39,11 +41,11 @@ pub(crate) struct RecordWriter {
 
 impl RecordWriter {
     /// Writes to a new file, which gets its heading.
-    pub(crate) fn begin(file: File) -> io::Result<Self> {
+    pub(crate) fn begin(file: File, queries: Option<Arc<FileQueries>>) -> io::Result<Self> {
         let mut file = BufWriter::new(file);
         writeln!(file, "{HEADING}")?;
         let (chunks, inbox) = sync_channel(CHUNKS);
-        let writer = std::thread::spawn(move || write_all(file, &inbox));
+        let writer = std::thread::spawn(move || write_all(file, &inbox, queries.as_deref()));
         Ok(Self {
             chunks: Some(chunks),
             writer: Some(writer),
@@ -97,7 +99,11 @@ impl Drop for Recorder {
     }
 }
 
-fn write_all(mut file: BufWriter<File>, inbox: &Receiver<Vec<Record>>) -> io::Result<()> {
+fn write_all(
+    mut file: BufWriter<File>,
+    inbox: &Receiver<Vec<Record>>,
+    queries: Option<&FileQueries>,
+) -> io::Result<()> {
     for record in inbox.iter().flatten() {
         let Record {
             sequence,
@@ -106,11 +112,11 @@ fn write_all(mut file: BufWriter<File>, inbox: &Receiver<Vec<Record>>) -> io::Re
             sent_ns,
             ..
         } = record;
-        write!(
-            file,
-            "{sequence},{},{due_ns},{sent_ns},",
-            Ipv4Addr::from(address)
-        )?;
+        match queries {
+            None => write!(file, "{sequence},{}", Ipv4Addr::from(address))?,
+            Some(queries) => write!(file, "{sequence},{}", quoted(&queries.text(sequence)))?,
+        }
+        write!(file, ",{due_ns},{sent_ns},")?;
         match record.answer {
             Some(QueryAnswer {
                 delay_ns,
@@ -121,6 +127,15 @@ fn write_all(mut file: BufWriter<File>, inbox: &Receiver<Vec<Record>>) -> io::Re
         }
     }
     file.flush()
+}
+
+/// Returns a text as a field of CSV (RFC 4180).
+fn quoted(text: &str) -> String {
+    if text.contains(['"', ',']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 fn verdict(class: AnswerClass, is_late: bool) -> &'static str {
@@ -150,7 +165,8 @@ mod tests {
             std::env::temp_dir().join(format!("sixbench-records-{}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("a directory");
         let path = directory.join("queries.csv");
-        let records = RecordWriter::begin(File::create(&path).expect("a file")).expect("a heading");
+        let records =
+            RecordWriter::begin(File::create(&path).expect("a file"), None).expect("a heading");
         let mut recorder = records.hand().expect("an end");
         let record = |sequence, answer| Record {
             sequence,

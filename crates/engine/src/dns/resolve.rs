@@ -1,13 +1,14 @@
 //! Resolves names before a trial, in a closed loop with a few queries in flight, which repeats unanswered queries and takes no more time than the
 //! server needs. The first query is for a single name, to check that there is a server and that it works as it should.
 
+use super::carrier::QueryCarrier;
 use super::judge::{self, AnswerClass, MessageClass};
 use super::names::Domain;
 use super::network_errors::NetworkErrors;
 use super::query::{HEADER, Query};
 use super::questions::ExpectedAnswers;
-use super::sockets::QuerySockets;
 use sixbench_io::clock::Clock;
+use sixbench_method::trial::dns::TcpCounts;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,6 +43,8 @@ pub(super) struct ResolvedNames {
     pub(super) wrong: Option<(Option<AnswerClass>, String)>,
     /// The numbers of network errors.
     pub(super) errors: NetworkErrors,
+    /// The connections; `None` over UDP.
+    pub(super) tcp: Option<TcpCounts>,
 }
 
 /// A query in flight.
@@ -57,7 +60,7 @@ impl NameResolver<'_> {
     pub(super) fn resolve(
         &self,
         mut names: impl Iterator<Item = u32>,
-        sockets: &mut QuerySockets,
+        sockets: &mut QueryCarrier,
     ) -> ResolvedNames {
         let start_ns = self.clock.now_ns();
         let mut done = ResolvedNames::default();
@@ -88,31 +91,32 @@ impl NameResolver<'_> {
             }
             sockets.wait(Duration::from_millis(1));
             self.take(sockets, &mut open, &mut again, &mut done);
-            self.give_up(&mut open, &mut again, &mut done);
+            self.give_up(sockets, &mut open, &mut again, &mut done);
         }
         done.took_ns = self.clock.now_ns() - start_ns;
         done.errors = sockets.errors();
+        done.tcp = sockets.connections();
         done
     }
 
     /// Judges the answers that have arrived, and asks again where one is wrong as long as attempts are left.
     fn take(
         &self,
-        sockets: &mut QuerySockets,
+        sockets: &mut QueryCarrier,
         open: &mut BTreeMap<u32, PendingQuery>,
         again: &mut VecDeque<(u32, u32)>,
         done: &mut ResolvedNames,
     ) {
         sockets.receive(self.clock, |reply| {
             let Some(sequence) = reply.sequence else {
-                return;
+                return false;
             };
             let Some(asked) = open.get(&sequence).copied() else {
-                return;
+                return false;
             };
             let due = self.expectation.for_address(asked.address);
             match judge::judge(reply.octets, &self.question(asked.address), &due) {
-                MessageClass::OtherQuestion => return,
+                MessageClass::OtherQuestion => return false,
                 MessageClass::Answer(AnswerClass::Right) => done.right += 1,
                 MessageClass::Answer(class) => {
                     done.wrong = Some((Some(class), judge::describe(reply.octets)));
@@ -120,20 +124,23 @@ impl NameResolver<'_> {
                 }
             }
             open.remove(&sequence);
+            true
         });
     }
 
     /// Closes the queries whose time is over, and asks again about their names as long as attempts are left.
     fn give_up(
         &self,
+        sockets: &mut QueryCarrier,
         open: &mut BTreeMap<u32, PendingQuery>,
         again: &mut VecDeque<(u32, u32)>,
         done: &mut ResolvedNames,
     ) {
         let now_ns = self.clock.now_ns();
-        open.retain(|_, asked| {
+        open.retain(|sequence, asked| {
             let is_over = now_ns > asked.deadline_ns;
             if is_over {
+                sockets.expire((*sequence).into());
                 let name = self.domain.name(Ipv4Addr::from(asked.address));
                 done.wrong = Some((None, format!("no answer about {name}")));
                 retry(*asked, again, done);

@@ -30,6 +30,8 @@ pub(super) struct QueryTrialData<'a> {
     pub(super) timeout_ns: u64,
     pub(super) stall_ns: u64,
     pub(super) certified: Option<u64>,
+    /// Names of the file about whose A records the server said nothing.
+    pub(super) not_looked_up: u64,
 }
 
 pub(super) fn trial_result(outcome: QueryTrialData<'_>) -> TrialResult {
@@ -137,5 +139,8 @@ fn dns_result(outcome: &QueryTrialData<'_>, tally: &QueryTally) -> DnsResult {
         },
         authority,
         certified: outcome.certified,
+        rcodes: tally.named_rcodes(),
+        not_looked_up: outcome.not_looked_up,
+        tcp: tally.tcp,
     }
 }

@@ -5,9 +5,11 @@ use super::flight::ENTRY_OCTETS;
 use super::names::Domain;
 use super::questions::ExpectedAnswers;
 use super::records::WAITING_OCTETS;
+use super::sockets::IDENTIFIERS;
+use super::tcp::QueryConnectionSettings;
 use crate::memory::{Footprint, LargeTable, OutOfMemory};
 use sixbench_method::isolation::Addressed;
-use sixbench_method::plan::Names;
+use sixbench_method::plan::{Names, QueryFile};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::TrialSpec;
 use std::io;
@@ -104,6 +106,10 @@ pub struct DnsSettings {
     pub burst: NonZeroU32,
     /// The file to which the record of every query is written, if there is one.
     pub records: Option<PathBuf>,
+    /// The queries of a file in the place of those for `names`, none of which are then cached intentionally.
+    pub queries: Option<QueryFile>,
+    /// TCP in the place of UDP.
+    pub tcp: Option<QueryConnectionSettings>,
 }
 
 impl Footprint for DnsSettings {
@@ -121,9 +127,11 @@ impl Footprint for DnsSettings {
             / 4;
         let names = spec.frames().min(self.names.count());
         let of_each = QUERY_OCTETS + 2 * IDENTIFIER_OCTETS;
+        let connections = self.tcp.map_or(0, |tcp| u64::from(tcp.connections));
         under_way
             .min(spec.frames())
             .saturating_mul(of_each)
+            .saturating_add(connections * IDENTIFIERS * IDENTIFIER_OCTETS)
             .saturating_add(names.saturating_mul(3) / 8)
             .saturating_add(self.records.as_ref().map_or(0, |_| WAITING_OCTETS))
     }

@@ -19,11 +19,11 @@ pub(crate) const MOST: usize = 32;
 /// Messages taken in one call.
 const TAKEN: usize = 32;
 /// With an odd step, every identifier is used once before the first is repeated.
-const ID_STEP: u16 = 0x9e37;
+pub(crate) const ID_STEP: u16 = 0x9e37;
 /// The number of identifiers of a socket. There must be fewer queries in flight.
 pub(crate) const IDENTIFIERS: u64 = 1 << 16;
 /// The entry for an identifier that no query has used yet: a number far above all others.
-const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// One source port.
 struct QuerySocket {
@@ -64,6 +64,8 @@ pub(crate) struct QuerySockets {
     polled_ns: u64,
     query: Query,
     batch: Box<[u8]>,
+    /// Messages of equal length that are not for names of the namespace.
+    run: Vec<u8>,
     errors: NetworkErrors,
 }
 
@@ -131,6 +133,7 @@ impl QuerySockets {
             polled_ns: 0,
             query,
             batch,
+            run: Vec::new(),
             errors: NetworkErrors::default(),
         })
     }
@@ -169,6 +172,54 @@ impl QuerySockets {
             socket.udp.send_segments(batch, length)
         });
         let sent = sent.unwrap_or_default();
+        socket.sent = socket.sent.wrapping_add(sent as u16);
+        sent
+    }
+
+    /// Sends `count` messages, at most [`MOST`]: query `first + i` is `message(i)`, with any identifier. Consecutive ones of equal length leave together.
+    /// Returns how many were sent.
+    pub(crate) fn send_messages<'m>(
+        &mut self,
+        first: u64,
+        count: usize,
+        message: impl Fn(usize) -> &'m [u8],
+    ) -> usize {
+        let index = self.next;
+        self.next = (index + 1) % self.sockets.len();
+        let mut sent = 0;
+        while sent < count {
+            let length = message(sent).len();
+            self.run.clear();
+            let mut of_run = 0;
+            while sent + of_run < count && message(sent + of_run).len() == length {
+                let socket = &mut self.sockets[index];
+                let id = socket.id(of_run);
+                socket.by_id[usize::from(id)] = (first + (sent + of_run) as u64) as u32;
+                let at = self.run.len();
+                self.run.extend_from_slice(message(sent + of_run));
+                self.run[at..at + 2].copy_from_slice(&id.to_be_bytes());
+                of_run += 1;
+            }
+            let left = self.send_run(index, length);
+            sent += left;
+            if left < of_run {
+                break;
+            }
+        }
+        sent
+    }
+
+    /// Sends the messages of `run`, each of this length; returns how many were sent.
+    fn send_run(&mut self, index: usize, length: usize) -> usize {
+        let socket = &mut self.sockets[index];
+        let sent = socket
+            .udp
+            .send_segments(&self.run, length)
+            .or_else(|error| {
+                self.errors.count(&error);
+                socket.udp.send_segments(&self.run, length)
+            })
+            .unwrap_or_default();
         socket.sent = socket.sent.wrapping_add(sent as u16);
         sent
     }

@@ -3,7 +3,9 @@
 use super::judge::AnswerClass;
 use super::network_errors::NetworkErrors;
 use crate::delay::{DelayInterval, Delays};
-use sixbench_method::trial::dns::{Answers, RttSums};
+use domain::base::iana::Rcode;
+use sixbench_method::trial::dns::{Answers, RttSums, TcpCounts};
+use std::collections::BTreeMap;
 
 /// Wrong answers kept as examples.
 const EXAMPLES: usize = 5;
@@ -31,7 +33,14 @@ pub(crate) struct QueryTally {
     pub(crate) fresh_hits: u64,
     /// The first wrong answers, one line each.
     pub(crate) examples: Vec<String>,
+    /// First answers to the queries of a file, by the response code in the header.
+    pub(crate) rcodes: [u64; RCODES],
+    /// The connections; `None` over UDP.
+    pub(crate) tcp: Option<TcpCounts>,
 }
+
+/// The response codes of a header without EDNS.
+const RCODES: usize = 16;
 
 impl QueryTally {
     /// Creates an empty tally for a trial with this number of bins of 100 ms, at least one.
@@ -49,6 +58,8 @@ impl QueryTally {
             cached_misses: 0,
             fresh_hits: 0,
             examples: Vec::with_capacity(EXAMPLES),
+            rcodes: [0; RCODES],
+            tcp: None,
         }
     }
 
@@ -100,6 +111,21 @@ impl QueryTally {
         *counter += 1;
     }
 
+    /// Counts the response code of a first answer.
+    pub(crate) fn note_rcode(&mut self, reply: &[u8]) {
+        if let Some(octet) = reply.get(3) {
+            self.rcodes[usize::from(octet & 0x0f)] += 1;
+        }
+    }
+
+    /// Returns the response codes that occurred, by name.
+    pub(crate) fn named_rcodes(&self) -> BTreeMap<String, u64> {
+        let occurred = (0u8..).zip(self.rcodes).filter(|(_, count)| *count > 0);
+        occurred
+            .map(|(code, count)| (Rcode::masked_from_int(code).to_string(), count))
+            .collect()
+    }
+
     /// Keeps a wrong answer if it is one of the first.
     pub(crate) fn keep(&mut self, example: impl FnOnce() -> String) {
         if self.examples.len() < EXAMPLES {
@@ -140,6 +166,13 @@ impl QueryTally {
         self.cached += other.cached;
         self.cached_misses += other.cached_misses;
         self.fresh_hits += other.fresh_hits;
+        self.rcodes
+            .iter_mut()
+            .zip(other.rcodes)
+            .for_each(|(own, more)| *own += more);
+        if let Some(more) = &other.tcp {
+            self.tcp.get_or_insert_default().add(more);
+        }
         let room = EXAMPLES - self.examples.len();
         self.examples
             .extend(other.examples.iter().take(room).cloned());

@@ -3,10 +3,12 @@
 use super::allocator::NameAllocator;
 use super::authority::{AddressZone, AskedNames, Authority};
 use super::background::BackgroundAuthority;
+use super::carrier::QueryCarrier;
 use super::certify::{self, CertificateSearch};
 use super::client::{QueryClient, QueryCounts, TrialQueries};
 use super::diagnosis;
 use super::drive::{Division, ThreadContext, perform};
+use super::file::{AddressLookup, FileQueries, LookedUp, OwnNames, names_to_look_up};
 use super::names::NamePopulation;
 use super::query::Query;
 use super::questions::{ExpectedAnswers, NameRange, Questions, address};
@@ -15,6 +17,7 @@ use super::resolve::{NameResolver, ResolvedNames};
 use super::result::{QueryTrialData, add_counts, nothing_sent, trial_result};
 use super::settings::{AuthorityEnd, DnsEnds, DnsError, DnsSettings};
 use super::sockets::{IDENTIFIERS, QuerySockets};
+use super::tcp::{QueryConnectionSettings, QueryConnections};
 use crate::driver::{self, Layout, place};
 use crate::memory;
 use crate::pacing::pacer::ThreadShare;
@@ -25,6 +28,7 @@ use sixbench_method::plan::{DnsRole, Names};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Cache, Certificate, CertificateTrial};
 use sixbench_method::trial::{Fault, Measurer, Schedule, TrialResult, TrialSpec};
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -52,10 +56,19 @@ pub struct DnsTester {
     /// The names in the server's cache, and the time at which they got there.
     pool: Option<(NameRange, Instant)>,
     certificate: Option<Certificate>,
+    /// The queries of the file in the settings, once the server was asked about their names.
+    file: Option<PreparedFile>,
     is_probed: bool,
     /// True if any answer in the previous trial was wrong or late.
     has_failed: bool,
     trials: u64,
+}
+
+/// Queries of a file that can be sent, and the number of names about which the server said nothing.
+#[derive(Clone)]
+struct PreparedFile {
+    queries: Arc<FileQueries>,
+    not_looked_up: u64,
 }
 
 /// The numbers of names that a trial asks for.
@@ -94,6 +107,7 @@ impl DnsTester {
             allocator: NameAllocator::default(),
             pool: None,
             certificate: None,
+            file: None,
             is_probed: false,
             has_failed: false,
             trials: 0,
@@ -114,9 +128,12 @@ impl DnsTester {
         let is_same_zone = settings.expectation == self.settings.expectation
             && settings.domain == self.settings.domain
             && settings.names == self.settings.names
+            && settings.queries == self.settings.queries
+            && settings.tcp == self.settings.tcp
             && ends == self.ends;
         if !is_same_zone {
             self.pool = None;
+            self.file = None;
             self.is_probed = false;
         }
         if ends.server != self.ends.server {
@@ -144,7 +161,9 @@ impl DnsTester {
     pub fn wants_new_server(&self, spec: &TrialSpec) -> bool {
         let would_repeat = || {
             let (needed, has) = (self.needs(spec.frames()), self.settings.names.count());
-            needed.all() <= has && self.names_known(needed, spec.duration_ns) > has
+            self.settings.queries.is_none()
+                && needed.all() <= has
+                && self.names_known(needed, spec.duration_ns) > has
         };
         self.settings.expectation.role == DnsRole::Dns64 && (self.has_failed || would_repeat())
     }
@@ -173,6 +192,9 @@ impl DnsTester {
     pub fn probe(&mut self, timeout: Duration) -> Result<(), DnsError> {
         self.listen()?;
         let end = Instant::now() + timeout;
+        if self.settings.queries.is_some() {
+            return self.probe_with_file(end);
+        }
         loop {
             let name = self.take(1, 0);
             let resolved = self.resolve(name)?;
@@ -193,6 +215,99 @@ impl DnsTester {
             // A server that refuses does so at once: it must not be flooded, nor the names used up.
             std::thread::sleep(PROBE_PAUSE);
         }
+    }
+
+    /// Waits for any response to the first query of the file: which one is right, the trial shows.
+    fn probe_with_file(&mut self, end: Instant) -> Result<(), DnsError> {
+        let Some(queries) = self.settings.queries.clone() else {
+            return Ok(());
+        };
+        let first = FileQueries::new(
+            &queries,
+            self.own_names(),
+            self.settings.expectation,
+            &BTreeMap::new(),
+        );
+        let mut transport = self.transport(self.ends.server, FrameRate(1), 1)?;
+        let mut attempts = 0;
+        while !self.is_answered(&first, attempts, &mut transport)? {
+            attempts += 1;
+            if Instant::now() > end {
+                let asked = ResolvedNames {
+                    queries: attempts,
+                    errors: transport.errors(),
+                    tcp: transport.connections(),
+                    ..ResolvedNames::default()
+                };
+                return Err(DnsError::Unfit {
+                    server: self.ends.server,
+                    what: diagnosis::silent(&first.text(0), self.ends.server, &asked),
+                });
+            }
+        }
+        self.is_probed = true;
+        Ok(())
+    }
+
+    /// Sends the first query of the file as number `attempt`, and returns whether a response to it comes in time.
+    fn is_answered(
+        &self,
+        file: &FileQueries,
+        attempt: u64,
+        transport: &mut QueryCarrier,
+    ) -> Result<bool, DnsError> {
+        transport.send_messages(attempt, 1, |_| file.message(0));
+        let until = Instant::now() + Duration::from_nanos(self.settings.timeout_ns);
+        let mut is_answered = false;
+        while !is_answered && Instant::now() < until {
+            self.check_stop()?;
+            transport.wait(Duration::from_millis(1));
+            transport.receive(&self.clock, |reply| {
+                let is_response = reply.sequence.is_some();
+                is_answered |= is_response && file.is_about(0, reply.octets);
+                is_response
+            });
+        }
+        if !is_answered {
+            transport.expire(attempt);
+        }
+        Ok(is_answered)
+    }
+
+    fn own_names(&self) -> OwnNames<'_> {
+        OwnNames {
+            domain: &self.settings.domain,
+            names: self.settings.names,
+        }
+    }
+
+    /// Returns the queries of the file, after asking the server for the A records without which their answers cannot be judged; `None` without a file.
+    fn prepared_file(&mut self) -> Result<Option<PreparedFile>, DnsError> {
+        let Some(queries) = self.settings.queries.clone() else {
+            return Ok(None);
+        };
+        if self.file.is_none() {
+            let expectation = self.settings.expectation;
+            let names = names_to_look_up(&queries, self.own_names(), &expectation);
+            let LookedUp { addresses, failed } = if names.is_empty() {
+                LookedUp::default()
+            } else {
+                let mut transport = self.transport(self.ends.server, FrameRate(1), 1)?;
+                let lookup = AddressLookup {
+                    clock: &self.clock,
+                    stop: &self.stop,
+                    timeout_ns: self.settings.timeout_ns,
+                };
+                lookup.look_up(names, &mut transport)
+            };
+            self.check_stop()?;
+            let queries = FileQueries::new(&queries, self.own_names(), expectation, &addresses);
+            self.file = Some(PreparedFile {
+                queries: Arc::new(queries),
+                not_looked_up: failed,
+            });
+        }
+        Ok(self.file.clone())
     }
 
     /// Returns authorities that serve the zone in the settings, as many as can work at once; none if the authority is not ours.
@@ -256,6 +371,40 @@ impl DnsTester {
         }
     }
 
+    /// Returns what carries the queries of one client thread to a server: TCP connections only to the server under test.
+    fn transport(
+        &self,
+        server: SocketAddr,
+        rate: FrameRate,
+        of: u64,
+    ) -> Result<QueryCarrier, DnsError> {
+        match self.settings.tcp.filter(|_| server == self.ends.server) {
+            None => Ok(QueryCarrier::Udp(self.sockets(server, rate, of)?)),
+            Some(tcp) => {
+                let settings = QueryConnectionSettings {
+                    connections: tcp.of_thread(of),
+                    ..tcp
+                };
+                let (client, patience_ns) = (self.ends.client, self.settings.timeout_ns);
+                let namespace = self.asking_namespace(server);
+                let key = self.trials;
+                let connections = within(namespace, || {
+                    let mut all =
+                        QueryConnections::new(client, server, settings, patience_ns, key)?;
+                    all.establish(&self.clock)?;
+                    Ok(all)
+                })?
+                .map_err(|source| DnsError::Client {
+                    server,
+                    place: place(namespace),
+                    source,
+                })?;
+                let query = Query::new(&self.settings.domain);
+                Ok(QueryCarrier::Tcp(Box::new(connections), query))
+            }
+        }
+    }
+
     /// Returns sockets for one client thread, so many that identifiers never run out.
     fn sockets(
         &self,
@@ -299,7 +448,7 @@ impl DnsTester {
     }
 
     fn resolve(&mut self, names: NameRange) -> Result<ResolvedNames, DnsError> {
-        let mut sockets = self.sockets(self.ends.server, FrameRate(1), 1)?;
+        let mut sockets = self.transport(self.ends.server, FrameRate(1), 1)?;
         let settings = &self.settings;
         let resolver = NameResolver {
             clock: &self.clock,
@@ -393,12 +542,21 @@ impl DnsTester {
             preload_ns: preload.took_ns,
             ..Cache::default()
         };
-        let result = self.ask(spec, queries, pool, cache)?;
-        self.has_failed = result
-            .directions
-            .iter()
-            .any(|direction| direction.not_received() > 0);
+        let file = self.prepared_file()?;
+        let result = self.ask(spec, queries, pool, cache, file)?;
+        self.has_failed = self.has_left_server_behind(&result);
         Ok(result)
+    }
+
+    /// Returns whether the server may still be busy with the trial, or may have taken its authority for dead. With queries of a file, errors are answers like others.
+    fn has_left_server_behind(&self, result: &TrialResult) -> bool {
+        match result.dns().filter(|_| self.settings.queries.is_some()) {
+            Some(dns) => dns.answers.unanswered + dns.answers.late > 0,
+            None => result
+                .directions
+                .iter()
+                .any(|direction| direction.not_received() > 0),
+        }
     }
 
     /// Runs the trial itself, when everything is ready and the names of `pool` are resolved.
@@ -408,11 +566,16 @@ impl DnsTester {
         queries: u64,
         pool: NameRange,
         cache: Cache,
+        file: Option<PreparedFile>,
     ) -> Result<TrialResult, DnsError> {
         let (names, cached) = (self.settings.names, self.settings.cached);
         let questions = Questions::new(names, self.allocator.next(), cached, pool);
-        let new = self.take(questions.fresh_in(queries), spec.duration_ns);
-        let asked = self.asked(new, pool);
+        let asked = if file.is_some() {
+            None
+        } else {
+            let new = self.take(questions.fresh_in(queries), spec.duration_ns);
+            self.asked(new, pool)
+        };
         let (server, expectation) = (self.ends.server, self.settings.expectation);
         let mut authorities = self.authorities()?;
         authorities.iter_mut().for_each(Authority::reset_counts);
@@ -420,6 +583,7 @@ impl DnsTester {
             server,
             expectation,
             questions: &questions,
+            file: file.as_ref().map(|file| &file.queries),
             timeout_ns: self.settings.timeout_ns,
         };
         let counted = self.run(
@@ -442,6 +606,7 @@ impl DnsTester {
             timeout_ns: self.settings.timeout_ns,
             stall_ns: self.settings.stall_ns,
             certified: self.certificate().map(|certificate| certificate.rate),
+            not_looked_up: file.as_ref().map_or(0, |file| file.not_looked_up),
         }))
     }
 
@@ -457,7 +622,8 @@ impl DnsTester {
             });
         }
         let (names, has) = (self.needs(queries), self.settings.names.count());
-        if self.settings.expectation.role == DnsRole::Authority {
+        // The queries of a file may be asked repeatedly as well.
+        if self.settings.expectation.role == DnsRole::Authority || self.settings.queries.is_some() {
             // Its names may be asked for repeatedly, as it has no cache.
             return None;
         }
@@ -502,12 +668,16 @@ impl DnsTester {
         Some(asked.with_repeated(&repeated.unwrap_or_default()))
     }
 
-    fn open_records(&self, path: &Path) -> io::Result<RecordWriter> {
+    fn open_records(
+        &self,
+        path: &Path,
+        queries: Option<&Arc<FileQueries>>,
+    ) -> io::Result<RecordWriter> {
         let file = match &self.records_in {
             Some(folder) => folder.create(path.file_name().unwrap_or_default())?,
             None => files::create(path)?,
         };
-        RecordWriter::begin(file)
+        RecordWriter::begin(file, queries.cloned())
     }
 
     fn run(
@@ -527,7 +697,7 @@ impl DnsTester {
             .filter(|_| target.server == self.ends.server);
         let records = records_at
             .map(|path| {
-                self.open_records(path)
+                self.open_records(path, target.file)
                     .map_err(|source| unwritable(path, source))
             })
             .transpose()?;
@@ -537,6 +707,7 @@ impl DnsTester {
             questions: target.questions,
             expectation: &target.expectation,
             asked,
+            file: target.file.map(Arc::as_ref),
             rate,
             schedule: Schedule::constant(rate, queries),
             burst: settings.burst,
@@ -558,8 +729,14 @@ impl DnsTester {
             stall_ns: settings.stall_ns,
             shares_core: self.shares_core(),
         };
-        let counted =
-            perform(clients, authorities, &division, &context).ok_or(DnsError::Interrupted);
+        // A connection that the server closes is opened again by the thread of the client, which therefore runs in the client's namespace.
+        let namespace = settings
+            .tcp
+            .and_then(|_| self.asking_namespace(target.server));
+        let counted = within(namespace, || {
+            perform(clients, authorities, &division, &context)
+        })?
+        .ok_or(DnsError::Interrupted);
         if let (Some(records), Some(path)) = (records, records_at) {
             records
                 .finish()
@@ -587,7 +764,7 @@ impl DnsTester {
                 Ok(QueryClient::new(
                     trial,
                     ThreadShare { index, of: threads },
-                    self.sockets(server, trial.rate, threads)?,
+                    self.transport(server, trial.rate, threads)?,
                     records.and_then(RecordWriter::hand),
                 ))
             })
@@ -649,6 +826,7 @@ impl DnsTester {
                 server: looped.address,
                 expectation,
                 questions: &Questions::fresh(self.settings.names, 0),
+                file: None,
                 // "Within a 0.25*t timeout" (RFC 8219 section 9.2.1).
                 timeout_ns: self.settings.timeout_ns / 4,
             };
@@ -740,6 +918,8 @@ struct QueryTarget<'a> {
     server: SocketAddr,
     expectation: ExpectedAnswers,
     questions: &'a Questions,
+    /// The queries of a file in the place of `questions`.
+    file: Option<&'a Arc<FileQueries>>,
     timeout_ns: u64,
 }
 

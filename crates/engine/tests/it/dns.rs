@@ -88,6 +88,8 @@ fn settings(with_aaaa: u8) -> DnsSettings {
         ports: 8,
         burst: std::num::NonZeroU32::MIN,
         records: None,
+        queries: None,
+        tcp: None,
     }
 }
 

@@ -11,7 +11,9 @@ use super::{
 };
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, count, repetitions, seconds};
-use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Profile, Stateful, checked_domain};
+use crate::plan::{
+    DOMAIN, DnsRole, DnsTest, QueryTransport, Names, Profile, QueryFile, Stateful, checked_domain,
+};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{TrialKind, TrialSpec};
 use crate::units::{self, ValueError, expected};
@@ -119,6 +121,10 @@ const SOON_S: u32 = 10;
 
 /// Source ports of the queries.
 const PORTS: NumberBound = NumberBound::new(1.0, 4096.0);
+/// TCP connections, and queries that wait for their answers on each. The identifiers of a connection are 65,536, of which no more than a half are used at
+/// once, so that late answers are told from others.
+const CONNECTIONS: NumberBound = NumberBound::new(1.0, 4096.0);
+const OUTSTANDING: NumberBound = NumberBound::new(1.0, 32_768.0);
 /// Queries that are sent back to back.
 const BURST: NumberBound = NumberBound::new(1.0, 1e6);
 
@@ -132,6 +138,8 @@ impl Bounded for DnsTest {
             ("ttl-s", units::TTL_S),
             ("ports", PORTS),
             ("burst", BURST),
+            ("tcp-connections", CONNECTIONS),
+            ("tcp-outstanding", OUTSTANDING),
         ],
         ..TableBounds::NONE
     };
@@ -159,8 +167,10 @@ impl DnsTest {
                 .unwrap_or(standard.ports),
             burst: keys.number("burst", query_burst).unwrap_or(standard.burst),
             at_found_rate: keys.text("rate", found_rate).is_some(),
+            queries: keys.text("queries", query_file),
             ..standard
         };
+        let dns = dns.with_transport(keys);
         let dns = match role {
             DnsRole::Dns64 => Self {
                 cached_names: keys
@@ -188,6 +198,79 @@ impl DnsTest {
             ..dns
         }
     }
+}
+
+impl DnsTest {
+    /// Returns the test with the transport that the keys ask for.
+    fn with_transport(self, keys: &impl Keys) -> Self {
+        let read = |text: &str| units::word(text, "the transport of queries", &QueryTransport::WORDS);
+        let transport = keys.text("transport", read).unwrap_or_default();
+        if transport == QueryTransport::Udp {
+            refuse_tcp_keys(keys);
+            return self;
+        }
+        if self.role == DnsRole::Through {
+            keys.mistake_with_help(
+                "transport",
+                "the tester's own authority answers trials over UDP only",
+                "leave `transport` out, or test a server: `measure = \"dns64\"` or `\"dns-authority\"`",
+            );
+        }
+        Self {
+            transport,
+            tcp_connections: keys
+                .number("tcp-connections", connection_count)
+                .unwrap_or(self.tcp_connections),
+            tcp_outstanding: keys
+                .number("tcp-outstanding", outstanding_count)
+                .unwrap_or(self.tcp_outstanding),
+            ..self
+        }
+    }
+}
+
+/// Reports the keys of connections in a test over UDP, which has none.
+fn refuse_tcp_keys(keys: &impl Keys) {
+    for key in ["tcp-connections", "tcp-outstanding"] {
+        if keys.is_given(key) && keys.number(key, connection_count).is_some() {
+            let title = format!("`{key}` needs `transport = \"tcp\"`");
+            keys.mistake_with_help(key, title, "set `transport`, or leave it out: UDP has no connections");
+        }
+    }
+}
+
+fn query_file(text: &str) -> Result<QueryFile, ValueError> {
+    if text.trim().is_empty() {
+        return Err(expected(
+            "the path of a file with a name and a type on each line",
+            text,
+        ));
+    }
+    Ok(QueryFile::unread(text))
+}
+
+/// Returns the number of TCP connections that a text means, from 1 to 4096.
+///
+/// # Errors
+/// The text is not such a number.
+pub fn connection_count(text: &str) -> Result<u16, ValueError> {
+    within(text, CONNECTIONS, "a number of connections from 1 to 4096")
+}
+
+/// Returns the number of outstanding queries of a connection that a text means, from 1 to 32768.
+///
+/// # Errors
+/// The text is not such a number.
+pub fn outstanding_count(text: &str) -> Result<u16, ValueError> {
+    within(text, OUTSTANDING, "a number of queries from 1 to 32768")
+}
+
+fn within(text: &str, bound: NumberBound, form: &'static str) -> Result<u16, ValueError> {
+    let number = text
+        .parse()
+        .ok()
+        .filter(|number: &u16| bound.contains(f64::from(*number)));
+    number.ok_or_else(|| expected(form, text))
 }
 
 fn info_of(role: DnsRole) -> &'static Info {
@@ -270,6 +353,7 @@ impl Measurement for DnsTest {
         }
         let mut clauses = procedure(test, self);
         clauses.extend(bursts(self));
+        clauses.extend(transport(self));
         match self.role {
             DnsRole::Dns64 => {
                 clauses.extend(tester(self));
@@ -424,8 +508,40 @@ fn bursts(dns: &DnsTest) -> Option<Clause> {
     })
 }
 
+/// Returns what is said of queries over TCP; nothing of those over UDP.
+fn transport(dns: &DnsTest) -> Option<Clause> {
+    let actual = format!(
+        "over TCP (RFC 7766): {}, up to {} outstanding on each. RFC 8219 does not name the transport; results over UDP are another quantity",
+        count(u64::from(dns.tcp_connections), "connection"),
+        count(u64::from(dns.tcp_outstanding), "query")
+    );
+    (dns.transport == QueryTransport::Tcp)
+        .then(|| Clause::may(PROCEDURE, "the procedure for DNS64 servers", actual))
+}
+
+/// Returns the clauses on names that come from a file, of which neither the number nor the records are the tester's.
+fn names_of_file(queries: &QueryFile) -> Vec<Clause> {
+    vec![
+        Clause::must(
+            PROCEDURE,
+            "all queries contain different names",
+            format!("{}, asked in order and again from the start: names may be repeated while they are cached", queries.description()),
+            false,
+        ),
+        Clause::must(
+            PROCEDURE,
+            "names without an AAAA record and with exactly one A record",
+            "whatever the names of the file have",
+            false,
+        ),
+    ]
+}
+
 /// Returns the clauses on caching and on the existence of AAAA records.
 fn names(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
+    if let Some(queries) = &dns.queries {
+        return names_of_file(queries);
+    }
     let (cached, with_aaaa) = (dns.cached, dns.with_aaaa);
     let (different, are_different) = different(test, dns);
     let required = required(test, dns);
@@ -504,7 +620,10 @@ fn different(test: &TestContext<'_>, dns: &DnsTest) -> (String, bool) {
 /// Returns the name of the test of the same server that the RFC requires.
 fn required<'a>(test: &TestContext<'a>, dns: &'a DnsTest) -> Option<&'a str> {
     let is_required = |(_, dns): &(&str, &DnsTest)| {
-        (dns.role, dns.cached, dns.with_aaaa, dns.at_found_rate) == (DnsRole::Dns64, 0, 0, false)
+        let is_usual = dns.queries.is_none() && dns.transport == QueryTransport::Udp;
+        is_usual
+            && (dns.role, dns.cached, dns.with_aaaa, dns.at_found_rate)
+                == (DnsRole::Dns64, 0, 0, false)
     };
     std::iter::once((test.name, dns))
         .chain(of_the_device(test))
@@ -565,26 +684,31 @@ fn tester(dns: &DnsTest) -> Vec<Clause> {
         seconds(dns.timeout_ns / 4)
     );
     vec![
-        match (&dns.authority, &dns.authority_on) {
-            (None, None) => {
-                Clause::must(TESTER, SELF_TEST, "before the first trial; one at a rate that is not certified is invalid", true)
-            }
-            (None, Some(machine)) => {
-                let actual = format!(
-                    "before the first trial, over a link of its own to the machine {machine}, where every name has an AAAA record for it; a \
-                     trial at a rate that is not certified is invalid"
-                );
-                Clause::must(TESTER, SELF_TEST, actual, true)
-            }
-            // Its zone contains the AAAA records of the test, not one for every name.
-            (Some(_), _) => Clause::must(
-                TESTER,
-                SELF_TEST,
-                "before the first trial, but the real authority answers as in the test: no data where a name has no AAAA record",
-                false,
-            )
-            .or_in_part(true),
-        },
+        looped(dns).or_in_part(true),
         Clause::should(TESTER, "2 (r + delta) within 0.25 t, delta at least 0.1", quarter, true),
     ]
+}
+
+/// Returns the clause on the self-test.
+fn looped(dns: &DnsTest) -> Clause {
+    let must = |actual: &str, is_met| Clause::must(TESTER, SELF_TEST, actual, is_met);
+    match (&dns.authority, &dns.authority_on) {
+        _ if dns.transport == QueryTransport::Tcp => must(
+            "before the first trial, but over UDP: the client's connections over TCP are not looped; the faults of a trial show where it fell short",
+            false,
+        ),
+        (None, None) => must("before the first trial; one at a rate that is not certified is invalid", true),
+        (None, Some(machine)) => {
+            let actual = format!(
+                "before the first trial, over a link of its own to the machine {machine}, where every name has an AAAA record for it; a \
+                 trial at a rate that is not certified is invalid"
+            );
+            must(&actual, true)
+        }
+        // Its zone contains the AAAA records of the test, not one for every name.
+        (Some(_), _) => must(
+            "before the first trial, but the real authority answers as in the test: no data where a name has no AAAA record",
+            false,
+        ),
+    }
 }

@@ -49,7 +49,7 @@ pub use quantity::{Quantity, Unit, Value};
 pub use tcp::Tcp;
 
 pub use back_to_back::BackToBack;
-pub use dns::query_burst;
+pub use dns::{connection_count, outstanding_count, query_burst};
 pub use frame_loss_rate::LossScan;
 pub use ipdv::IpdvStream;
 pub use latency::Latency;

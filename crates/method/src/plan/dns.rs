@@ -1,5 +1,6 @@
 //! What a test of a DNS server sets: the parameters of RFC 8219 section 9.
 
+use super::QueryFile;
 use crate::units::{ValueError, expected};
 use schemars::JsonSchema;
 use serde::de::Error as _;
@@ -45,7 +46,51 @@ pub struct DnsTest {
     /// True if each repetition is one trial at the rate that the test with the same queries has found.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_found_rate: bool,
+    /// The transport of queries.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub transport: QueryTransport,
+    /// TCP connections of the client in all; each thread has one at least.
+    #[serde(default = "one_connection", skip_serializing_if = "is_one_connection")]
+    pub tcp_connections: u16,
+    /// Queries that a TCP connection carries at once at most; others wait for an answer to one of them.
+    #[serde(
+        default = "usual_outstanding",
+        skip_serializing_if = "is_usual_outstanding"
+    )]
+    pub tcp_outstanding: u16,
+    /// Queries of a file in the place of those for the names above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queries: Option<QueryFile>,
 }
+
+/// The transport of queries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueryTransport {
+    /// Each in a datagram.
+    #[default]
+    Udp,
+    /// Over connections that are kept open, each message after its length (RFC 7766).
+    Tcp,
+}
+
+impl QueryTransport {
+    /// Every transport with the word that plans and the command line have for it.
+    pub const WORDS: [(&'static str, Self); 2] = [("udp", Self::Udp), ("tcp", Self::Tcp)];
+
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Udp => "udp",
+            Self::Tcp => "tcp",
+        }
+    }
+}
+
+/// The default number of TCP connections: that of dnsperf.
+pub const TCP_CONNECTIONS: u16 = 1;
+/// The default number of queries that wait for their answers on a connection: that of dnsperf.
+pub const TCP_OUTSTANDING: u16 = 100;
 
 /// The kind of server that is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -90,6 +135,10 @@ impl DnsTest {
             authority: None,
             authority_on: None,
             at_found_rate: false,
+            transport: QueryTransport::Udp,
+            tcp_connections: TCP_CONNECTIONS,
+            tcp_outstanding: TCP_OUTSTANDING,
+            queries: None,
         }
     }
 
@@ -104,6 +153,26 @@ impl DnsTest {
 
 fn one() -> NonZeroU32 {
     NonZeroU32::MIN
+}
+
+fn is_default(transport: &QueryTransport) -> bool {
+    *transport == QueryTransport::default()
+}
+
+fn one_connection() -> u16 {
+    TCP_CONNECTIONS
+}
+
+fn is_one_connection(connections: &u16) -> bool {
+    *connections == TCP_CONNECTIONS
+}
+
+fn usual_outstanding() -> u16 {
+    TCP_OUTSTANDING
+}
+
+fn is_usual_outstanding(outstanding: &u16) -> bool {
+    *outstanding == TCP_OUTSTANDING
 }
 
 fn is_one(burst: &NonZeroU32) -> bool {

@@ -23,15 +23,14 @@ pub use crate::measures::{
 pub use cores::CoreLimits;
 pub use device::DeviceIdentity;
 pub use dns::{
-    DOMAIN, DnsRole, DnsTest, DomainError, NAME_LABEL, Names, NamesError, checked_domain,
+    DOMAIN, DnsRole, DnsTest, DomainError, NAME_LABEL, Names, NamesError, QueryTransport,
+    TCP_CONNECTIONS, TCP_OUTSTANDING, checked_domain,
 };
 pub use empty_trial::EmptyTrial;
 pub use expectation::Expectation;
 pub use export::{ExportFormat, ExportFormatError};
 pub use profile::Profile;
-pub use queries::{
-    FileQuery, MOST_OCTETS_IN_PLAN, QueryFile, QueryMistake, StoredQueriesError,
-};
+pub use queries::{FileQuery, MOST_OCTETS_IN_PLAN, QueryFile, QueryMistake, StoredQueriesError};
 pub use selection::{KeyError, MeasurementKey, Selection};
 pub use series::{Series, SeriesBy};
 pub use size_mix::{SizeMix, SizeMixError, SizeShare, size_of_letter};

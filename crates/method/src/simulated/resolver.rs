@@ -94,6 +94,7 @@ impl SimulatedResolver {
                 ..AuthorityCounts::default()
             }),
             certified: Some(self.certified.0).filter(|&rate| rate < u64::MAX),
+            ..DnsResult::default()
         }
     }
 }

@@ -4,6 +4,7 @@ use super::Fault;
 use crate::units::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 /// The counts of one trial of queries, beside those that every trial has: there a query is what a frame is elsewhere.
@@ -27,6 +28,48 @@ pub struct DnsResult {
     /// The rate that the self-test of section 9.2.1 allows, queries per second; `None` where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certified: Option<u64>,
+    /// First answers to the queries of a file by their response code, right or wrong; none of other queries.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rcodes: BTreeMap<String, u64>,
+    /// Different names of a file whose A records the server did not give before the trial, so that no synthesised address is right for them.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub not_looked_up: u64,
+    /// The connections; `None` over UDP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpCounts>,
+}
+
+/// The TCP connections of a trial of queries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TcpCounts {
+    /// Connections that the client keeps open.
+    pub connections: u64,
+    /// Connections that were established, the first ones included.
+    pub opened: u64,
+    /// Attempts that failed: refused, reset, or not answered in time.
+    pub refused: u64,
+    /// Established connections that the server closed or reset. Each was opened again.
+    pub closed: u64,
+    /// Queries that waited for their answers on those: they are not sent again, and so unanswered.
+    pub interrupted: u64,
+    /// Queries that were due while their connection carried as many as it may, was not established, or took no more octets. They waited in the tester, which
+    /// counts in their times.
+    pub held_back: u64,
+    /// Connections on which the lengths before the messages were wrong: below the 12 octets of a header, or cut short by the end of the connection.
+    pub misframed: u64,
+}
+
+impl TcpCounts {
+    /// Adds the counts of another thread.
+    pub fn add(&mut self, other: &Self) {
+        self.connections += other.connections;
+        self.opened += other.opened;
+        self.refused += other.refused;
+        self.closed += other.closed;
+        self.interrupted += other.interrupted;
+        self.held_back += other.held_back;
+        self.misframed += other.misframed;
+    }
 }
 
 /// One right answer in so many may have come from elsewhere than the plan intends, where some are to come from the cache: entries can be pushed out of

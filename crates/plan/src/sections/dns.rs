@@ -4,7 +4,7 @@ use crate::reader::diagnostic::Diagnostic;
 use crate::reader::words::known_dut;
 use crate::reader::{Section, tests_of};
 use sixbench_method::measures::Keys;
-use sixbench_method::plan::{DnsRole, DnsTest, Measure};
+use sixbench_method::plan::{DnsRole, DnsTest, Measure, Plan, QueryFile};
 use sixbench_method::units;
 use sixbench_testbed::Library;
 use sixbench_testbed::recipe::Technology;
@@ -40,6 +40,14 @@ impl DnsSection {
     }
 }
 
+/// Returns the files of queries that the tests of a plan name and that were not read yet, with the names of the tests.
+pub fn unread_query_files(plan: &mut Plan) -> impl Iterator<Item = (&str, &mut QueryFile)> {
+    plan.tests.iter_mut().filter_map(|test| {
+        let queries = test.measure.dns_mut()?.queries.as_mut()?;
+        queries.is_unread().then_some((test.name.as_str(), queries))
+    })
+}
+
 /// Changes the queries of a test of a DNS server; other tests are left as they are.
 pub(crate) fn change_queries(measure: &mut Measure, change: impl FnOnce(&mut DnsTest)) {
     if let Some(dns) = measure.dns_mut() {
@@ -50,6 +58,16 @@ pub(crate) fn change_queries(measure: &mut Measure, change: impl FnOnce(&mut Dns
 /// Checks the settings of a test of a DNS server that depend on the recipes; those of any other test are not looked at.
 pub(crate) fn check_dns(section: &Section<'_>, measure: &Measure, duts: &[&str]) {
     let Some(dns) = measure.dns() else { return };
+    if dns.queries.is_some() {
+        for key in ["cached", "cached-names"]
+            .into_iter()
+            .filter(|key| section.is_given(key))
+        {
+            let title = format!("`{key}` does not apply to the queries of a file");
+            let help = "leave it out: a name of the file is cached if it was asked for before";
+            section.mistake_with_help(key, title, help);
+        }
+    }
     // An unknown authority, which is reported as a mistake, has no zone file.
     let authority = dns
         .authority
@@ -165,7 +183,7 @@ fn check_strays(section: &Section<'_>) {
 mod tests {
     use super::*;
     use crate::{fixture_tests, parse};
-    use sixbench_method::plan::{SeriesBy, Test};
+    use sixbench_method::plan::{QueryTransport, SeriesBy, Test};
 
     const DUTS: [&str; 2] = ["unbound-dns64", "nsd-authority"];
 
@@ -218,7 +236,8 @@ mod tests {
     #[test]
     fn every_key_is_taken() {
         let lines = "measure = \"dns64\"\ndomain = \"example.test\"\nnames = \"10.0.0.0/14\"\ntimeout = \"250ms\"\ncached = \"20%\"\n\
-                     with-aaaa = \"40%\"\ncached-names = \"10k\"\nttl = \"2h\"\nsource-ports = 64\nburst = 10\nauthority = \"nsd-authority\"\nrate = \"throughput\"";
+                     with-aaaa = \"40%\"\ncached-names = \"10k\"\nttl = \"2h\"\nsource-ports = 64\nburst = 10\nauthority = \"nsd-authority\"\nrate = \"throughput\"\n\
+                     transport = \"tcp\"\ntcp-connections = 10\ntcp-outstanding = 20";
         let expected = DnsTest {
             role: DnsRole::Dns64,
             domain: "example.test".to_owned(),
@@ -233,8 +252,30 @@ mod tests {
             authority: Some("nsd-authority".to_owned()),
             authority_on: None,
             at_found_rate: true,
+            transport: QueryTransport::Tcp,
+            tcp_connections: 10,
+            tcp_outstanding: 20,
+            queries: None,
         };
         assert_eq!(dns(&tests(&[lines])[0]), &expected);
+    }
+
+    #[test]
+    fn a_file_of_queries_is_named_and_left_to_be_read() {
+        let lines = "measure = \"dns-authority\"\nqueries = \"log.txt\"";
+        let queries = dns(&tests(&[lines])[0]).queries.clone().expect("a file");
+        assert!(queries.is_unread() && queries.file() == "log.txt");
+    }
+
+    #[test]
+    fn what_does_not_go_with_a_transport_or_a_file_is_told_each_at_its_line() {
+        insta::assert_snapshot!(mistakes(&[
+            "measure = \"dns64\"\ntransport = \"tls\"",
+            "measure = \"dns64\"\ntcp-connections = 4",
+            "measure = \"dns64\"\ntransport = \"tcp\"\ntcp-connections = 0\ntcp-outstanding = 40000",
+            "measure = \"dns64\"\nqueries = \"log.txt\"\ncached = \"20%\"\ncached-names = 5",
+            "measure = \"dns64\"\nqueries = \"\"",
+        ]));
     }
 
     #[test]

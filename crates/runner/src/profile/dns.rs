@@ -4,8 +4,10 @@ use super::job::DnsJob;
 use crate::error::PlanError;
 use sixbench_engine::dns::authority::AddressZone;
 use sixbench_engine::dns::names::{Domain, NamePopulation};
-use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, ExpectedAnswers, zone_file};
-use sixbench_method::plan::{DnsRole, DnsTest, Measure, Test};
+use sixbench_engine::dns::{
+    AuthorityEnd, DnsEnds, DnsSettings, ExpectedAnswers, QueryConnectionSettings, zone_file,
+};
+use sixbench_method::plan::{DnsRole, DnsTest, Measure, QueryFile, QueryTransport, Test};
 use sixbench_method::trial::TrialSettings;
 use sixbench_testbed::recipe::{Recipe, Technology};
 use sixbench_testbed::{Library, ServedZone, Zone};
@@ -74,6 +76,11 @@ fn dns_settings(
         ports: dns.ports,
         burst: dns.burst,
         records: None,
+        queries: dns.queries.clone(),
+        tcp: (dns.transport == QueryTransport::Tcp).then_some(QueryConnectionSettings {
+            connections: dns.tcp_connections,
+            outstanding: dns.tcp_outstanding,
+        }),
     })
 }
 
@@ -119,6 +126,12 @@ fn check(
         return Err(format!(
             "test {}: measure = \"{measure}\" does not fit recipe {}: {technology}",
             test.name, recipe.name
+        ));
+    }
+    if dns.queries.as_ref().is_some_and(QueryFile::is_unread) {
+        return Err(format!(
+            "test {}: its file of queries was not read",
+            test.name
         ));
     }
     let lasts_ns = settings.duration_ns + dns.timeout_ns;

@@ -7,7 +7,7 @@ use crate::RunError;
 use crate::profile;
 use crate::request::{SessionRequest, Site};
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{DnsRole, DnsTest, Measure, Profile, Test};
+use sixbench_method::plan::{DnsRole, DnsTest, Measure, Profile, QueryFile, QueryTransport, Test};
 use sixbench_method::record::Watch;
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::dns::{CertificateTrial, DnsResult};
@@ -496,4 +496,61 @@ fn an_authority_that_dies_ends_the_trial_by_name_and_is_no_loss_of_the_server() 
             && text.contains("NSD, authoritative server ended by itself"),
         "{text}"
     );
+}
+
+/// Adds queries over three TCP connections to a test.
+fn over_tcp(dns: DnsTest) -> DnsTest {
+    DnsTest {
+        transport: QueryTransport::Tcp,
+        tcp_connections: 3,
+        ..dns
+    }
+}
+
+#[test]
+fn every_server_answers_each_query_over_tcp_connections_that_stay_open() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let of_zones = AUTHORITIES.map(|name| (name, in_a_file(DnsRole::Authority)));
+    let synthesising = SERVERS.map(|name| (name, dns64()));
+    for (name, settings) in synthesising.into_iter().chain(of_zones) {
+        let mut session = open(name, &over_tcp(settings), None);
+        let (result, _) = trial(name, &mut session);
+        assert_all_right(name, &result);
+        let tcp = dns(&result).tcp.expect("connections");
+        assert_eq!((tcp.connections, tcp.misframed), (3, 0), "{name}: {tcp:?}");
+        assert!(tcp.opened >= 3, "{name}: {tcp:?}");
+        if is_calm(&result) {
+            assert_eq!((tcp.interrupted, tcp.refused), (0, 0), "{name}: {tcp:?}");
+        }
+    }
+}
+
+/// Names of the namespace, in and outside of `names`, one that does not exist, and other types.
+const QUERY_FILE: &str = "; the first has its exact answer
+010-000-000-001.dns64perf.test AAAA
+010-001-002-003.DNS64perf.test AAAA  ; its A record is asked for
+nothing.dns64perf.test AAAA
+010-000-000-002.dns64perf.test A
+# no data
+dns64perf.test MX
+";
+
+#[test]
+fn queries_of_a_file_are_checked_as_far_as_their_answers_can_be_known() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let settings = DnsTest {
+        names: "10.0.0.0/24".parse().expect("names"),
+        queries: Some(QueryFile::read("queries.txt", QUERY_FILE).expect("queries")),
+        ..dns64()
+    };
+    for settings in [settings.clone(), over_tcp(settings)] {
+        let mut session = open("unbound-dns64", &settings, None);
+        let (result, _) = trial("unbound-dns64", &mut session);
+        assert_all_right("unbound-dns64", &result);
+        let asked = dns(&result);
+        // Each of the five is asked twelve times.
+        let codes = [("NOERROR".to_owned(), 48), ("NXDOMAIN".to_owned(), 12)];
+        assert_eq!(asked.rcodes, codes.into());
+        assert_eq!((asked.not_looked_up, asked.cache.observed), (0, None));
+    }
 }

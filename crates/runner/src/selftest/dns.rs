@@ -198,6 +198,8 @@ pub(super) fn settings() -> DnsSettings {
         ports,
         burst,
         records: None,
+        queries: None,
+        tcp: None,
     }
 }
 

@@ -177,6 +177,8 @@ fn settings(arguments: &args::Dns64) -> DnsSettings {
         ports: arguments.source_ports,
         burst: arguments.burst,
         records: arguments.csv.clone(),
+        queries: None,
+        tcp: None,
     }
 }
 

@@ -2,6 +2,8 @@
 //! of a trial is due at start + i / rate, or with the first query of its burst; each of T threads sends every T-th.
 
 use super::authority::AskedNames;
+use super::carrier::QueryCarrier;
+use super::file::FileQueries;
 use super::flight::{Flight, QueryAnswer, QueryState};
 use super::judge::{self, AnswerClass, MessageClass};
 use super::names::{Domain, write_label};
@@ -9,7 +11,7 @@ use super::query::{HEADER, Query};
 use super::questions::{ExpectedAnswers, Question, Questions};
 use super::records::{Record, Recorder};
 use super::settings::FASTEST_QUERIES;
-use super::sockets::{MOST, QuerySockets, Reply};
+use super::sockets::{MOST, Reply};
 use super::tally::QueryTally;
 use crate::delay::arrival::Arrival;
 use crate::pacing::pacer::{Pacer, ThreadShare};
@@ -35,6 +37,8 @@ pub(crate) struct TrialQueries<'a> {
     pub(crate) expectation: &'a ExpectedAnswers,
     /// The names that reach the authority, if it is ours.
     pub(crate) asked: Option<&'a AskedNames>,
+    /// The queries of a file in the place of `questions`.
+    pub(crate) file: Option<&'a FileQueries>,
     pub(crate) rate: FrameRate,
     pub(crate) schedule: Schedule,
     /// Queries that are sent back to back.
@@ -59,7 +63,7 @@ impl TrialQueries<'_> {
 
 /// One thread's part of a trial.
 pub(crate) struct QueryClient<'a> {
-    sockets: QuerySockets,
+    sockets: QueryCarrier,
     state: ClientState<'a>,
 }
 
@@ -90,7 +94,7 @@ impl<'a> QueryClient<'a> {
     pub(crate) fn new(
         asking: &'a TrialQueries<'a>,
         share: ThreadShare,
-        sockets: QuerySockets,
+        sockets: QueryCarrier,
         recorder: Option<Recorder>,
     ) -> Self {
         let query = Query::new(asking.domain);
@@ -134,7 +138,8 @@ impl<'a> QueryClient<'a> {
         }
         let clock = state.asking.clock;
         sockets.receive(clock, |reply| state.take(&reply));
-        state.retire(now_ns.saturating_sub(state.asking.window_ns), RETIRED);
+        let sent_before_ns = now_ns.saturating_sub(state.asking.window_ns);
+        state.retire(sent_before_ns, RETIRED, |sequence| sockets.expire(sequence));
     }
 
     /// Returns whether nothing else may come before the client's next turn.
@@ -157,7 +162,7 @@ impl<'a> QueryClient<'a> {
 
     /// Retires the queries still in flight and returns the thread's counts.
     pub(crate) fn finish(mut self) -> QueryCounts {
-        self.state.retire(u64::MAX, usize::MAX);
+        self.state.retire(u64::MAX, usize::MAX, |_| ());
         let ClientState {
             sending,
             flight,
@@ -167,6 +172,7 @@ impl<'a> QueryClient<'a> {
         } = self.state;
         tally.answers.sent = flight.sent();
         tally.note_errors(self.sockets.errors());
+        tally.tcp = self.sockets.connections();
         QueryCounts {
             tally,
             sending: sending.finish(),
@@ -179,7 +185,7 @@ impl<'a> QueryClient<'a> {
 
 impl ClientState<'_> {
     #[inline]
-    fn send(&mut self, sockets: &mut QuerySockets, now_ns: u64) {
+    fn send(&mut self, sockets: &mut QueryCarrier, now_ns: u64) {
         if self.sending.has_sent_all() {
             return;
         }
@@ -195,63 +201,94 @@ impl ClientState<'_> {
                 .at(share.number(first + index as u64))
                 .address
         };
-        let sent = sockets.send(first, count, address);
+        let sent = match asking.file {
+            None => sockets.send(first, count, address),
+            Some(file) => sockets.send_messages(first, count, |index| {
+                file.message(share.number(first + index as u64))
+            }),
+        };
         self.flight.launch(sent, now_ns);
         self.sending.note_sent(sent, now_ns);
-        if asking.expectation.population.with_aaaa > 0 {
+        if asking.file.is_none() && asking.expectation.population.with_aaaa > 0 {
             self.tally.existing += (0..sent)
                 .filter(|index| asking.expectation.population.has_aaaa(address(*index)))
                 .count() as u64;
         }
     }
 
+    /// Takes a message; returns whether it is the first answer to its query.
     #[inline]
-    fn take(&mut self, reply: &Reply<'_>) {
+    fn take(&mut self, reply: &Reply<'_>) -> bool {
         let number = reply.sequence.and_then(|low| self.flight.number(low));
         let under_way = number.and_then(|sequence| Some((sequence, *self.flight.get(sequence)?)));
         let Some((sequence, entry)) = under_way else {
             self.tally.answers.unasked += 1;
-            return;
+            return false;
         };
-        let question = self
-            .asking
-            .questions
-            .at(self.sending.pacer.share.number(sequence));
-        if let Some(label) = self.question[1..].first_chunk_mut::<NAME_LABEL>() {
-            write_label(question.address, label);
-        }
-        let due = self.asking.expectation.for_address(question.address);
-        let class = match judge::judge(reply.octets, &self.question, &due) {
+        let number = self.sending.pacer.share.number(sequence);
+        let (judged, question) = match self.asking.file {
+            None => {
+                let question = self.asking.questions.at(number);
+                (self.judge(question, reply.octets), Some(question))
+            }
+            Some(file) => (file.judge(number, reply.octets), None),
+        };
+        let class = match judged {
             MessageClass::OtherQuestion => {
                 self.tally.answers.mismatched += 1;
-                return;
+                return false;
             }
             MessageClass::Answer(_) if entry.answer.is_some() => {
                 self.tally.answers.duplicate += 1;
-                return;
+                return false;
             }
             MessageClass::Answer(class) => class,
         };
         let answer = self.note_answer(class, entry.sent_ns, reply.arrival);
         self.flight.answer(sequence, answer);
-        if class == AnswerClass::Right {
-            self.note_cache(question);
-        } else {
-            let name = || self.asking.domain.name(Ipv4Addr::from(question.address));
-            let expected = || {
-                due.address
-                    .map_or_else(|| "no data".to_owned(), |address| format!("AAAA {address}"))
-            };
-            let example = || {
-                format!(
-                    "{}: expected {}, got {}",
-                    name(),
-                    expected(),
-                    judge::describe(reply.octets)
-                )
-            };
-            self.tally.keep(example);
+        if question.is_none() {
+            self.tally.note_rcode(reply.octets);
         }
+        match question {
+            _ if class != AnswerClass::Right => self.keep_example(number, reply.octets),
+            Some(question) => self.note_cache(question),
+            None => {}
+        }
+        true
+    }
+
+    /// Judges a response with the identifier of a query for a name of the namespace.
+    #[inline]
+    fn judge(&mut self, question: Question, reply: &[u8]) -> MessageClass {
+        let address = question.address;
+        if let Some(label) = self.question[1..].first_chunk_mut::<NAME_LABEL>() {
+            write_label(address, label);
+        }
+        let due = self.asking.expectation.for_address(address);
+        judge::judge(reply, &self.question, &due)
+    }
+
+    /// Keeps a wrong answer as an example if it is one of the first.
+    #[cold]
+    fn keep_example(&mut self, number: u64, reply: &[u8]) {
+        let asking = self.asking;
+        let example = || {
+            let got = judge::describe(reply);
+            if let Some(file) = asking.file {
+                return format!(
+                    "{}: expected {}, got {got}",
+                    file.text(number),
+                    file.expected(number)
+                );
+            }
+            let Question { address, .. } = asking.questions.at(number);
+            let name = asking.domain.name(Ipv4Addr::from(address));
+            let expected = asking.expectation.for_address(address).address;
+            let expected =
+                expected.map_or_else(|| "no data".to_owned(), |address| format!("AAAA {address}"));
+            format!("{name}: expected {expected}, got {got}")
+        };
+        self.tally.keep(example);
     }
 
     /// Counts the first answer to a query that was sent at `sent_ns`.
@@ -291,13 +328,16 @@ impl ClientState<'_> {
         }
     }
 
-    /// Retires queries sent before this time, at most this many.
+    /// Retires queries sent before this time, at most this many. Those without an answer are given to `expire`.
     #[inline]
-    fn retire(&mut self, sent_before_ns: u64, most: usize) {
+    fn retire(&mut self, sent_before_ns: u64, most: usize, mut expire: impl FnMut(u64)) {
         for _ in 0..most {
             let Some((own, entry)) = self.flight.retire(sent_before_ns) else {
                 return;
             };
+            if entry.answer.is_none() {
+                expire(own);
+            }
             self.settle(own, entry);
         }
     }

@@ -5,6 +5,7 @@ use crate::delay::arrival::Arrival as Arrived;
 use crate::dns::names::NamePopulation;
 use crate::dns::questions::NameRange;
 use crate::dns::result::{QueryTrialData, trial_result};
+use crate::dns::sockets::QuerySockets;
 use proptest::prelude::*;
 use sixbench_io::clock::ClockHand;
 use sixbench_method::plan::DnsRole;
@@ -56,6 +57,7 @@ fn with_bursts<T>(
         questions: &questions,
         expectation: &expectation,
         asked: None,
+        file: None,
         rate: FrameRate(1000),
         schedule: Schedule::constant(FrameRate(1000), queries),
         burst,
@@ -65,6 +67,7 @@ fn with_bursts<T>(
     };
     let address = server.local_addr().expect("an address");
     let sockets = QuerySockets::open(None, address, 2, Query::new(&domain), 0).expect("sockets");
+    let sockets = QueryCarrier::Udp(sockets);
     let share = ThreadShare {
         index: part.0,
         of: part.1,
@@ -231,6 +234,7 @@ fn answered_within(arrivals: [(u64, u64); 3]) -> (TrialResult, u64) {
         timeout_ns: 50 * MS,
         stall_ns: 200 * MS,
         certified,
+        not_looked_up: 0,
     };
     (trial_result(data), read_late)
 }

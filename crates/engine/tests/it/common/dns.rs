@@ -41,6 +41,8 @@ pub(crate) fn settings() -> DnsSettings {
         ports: 4,
         burst: std::num::NonZeroU32::MIN,
         records: None,
+        queries: None,
+        tcp: None,
     }
 }
 

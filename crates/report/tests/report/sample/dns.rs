@@ -329,6 +329,7 @@ impl Server {
                 ..AuthorityCounts::default()
             }),
             certified: Some(CERTIFIED),
+            ..DnsResult::default()
         }
     }
 
