@@ -2,7 +2,9 @@
 
 use super::{Digest, PointDigest};
 use sixbench_method::lists::by_key;
-use sixbench_method::plan::{DnsRole, DnsTest, Plan, Series, SeriesBy, Test};
+use sixbench_method::plan::{
+    DnsRole, DnsTest, Plan, QueryFile, QueryTransport, Series, SeriesBy, Test,
+};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::search::AcceptedLoss;
 use sixbench_method::terms::LossRatio;
@@ -25,6 +27,8 @@ impl<'a> ServerGroup<'a> {
         let (_, dns) = self.tests.first()?;
         Some(QueryConditions {
             role: dns.role,
+            transport: dns.transport,
+            queries: dns.queries.as_ref().map(QueryFile::hash),
             timeout_ns: dns.timeout_ns,
             goal: self.goal,
         })
@@ -62,6 +66,9 @@ pub(crate) fn percentages(all: impl Iterator<Item = u8>) -> Vec<u8> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct QueryConditions {
     pub(crate) role: DnsRole,
+    pub(crate) transport: QueryTransport,
+    /// The digest of the file of the queries, if they are of one.
+    pub(crate) queries: Option<u64>,
     pub(crate) timeout_ns: u64,
     /// The share of queries that may remain without a correct answer in time.
     pub(crate) goal: AcceptedLoss,

@@ -2,9 +2,11 @@
 
 use crate::formats::{csv, figures, html, json, latex, markdown, terminal};
 use crate::sample::Sample;
+use sixbench_method::plan::{QueryFile, QueryTransport};
 use sixbench_method::record::{LossCounter, LossSource, Watch};
 use sixbench_method::search::Limit;
 use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_method::trial::dns::TcpCounts;
 use sixbench_method::trial::{DelayBounds, TrialOutcome};
 
 #[test]
@@ -104,6 +106,49 @@ fn a_server_whose_port_is_closed_is_told_by_its_address_on_the_page_and_in_the_t
         page.contains(" network errors, ") && page.contains(" of the queries offered, in "),
         "{page}"
     );
+}
+
+#[test]
+fn queries_of_a_file_over_tcp_have_their_codes_and_connections_in_every_format() {
+    let mut sample = Sample::of_dns_servers();
+    for test in &mut sample.plan.tests {
+        let dns = test.measure.dns_mut().expect("queries");
+        dns.transport = QueryTransport::Tcp;
+        dns.queries = QueryFile::read("log.txt", "a.test A\nb.test AAAA\n").ok();
+    }
+    for result in sample.records.iter_mut().map(|record| &mut record.result) {
+        if let TrialOutcome::Queries(Some(dns)) = &mut result.outcome {
+            dns.rcodes = [("NOERROR".to_owned(), 1200), ("NXDOMAIN".to_owned(), 34)].into();
+            dns.not_looked_up = 5;
+            dns.tcp = Some(TcpCounts {
+                connections: 10,
+                opened: 12,
+                closed: 2,
+                interrupted: 7,
+                held_back: 8,
+                ..TcpCounts::default()
+            });
+        }
+    }
+    let text = markdown(&sample.input()).replace('\u{a0}', " ");
+    for told in [
+        "Response codes of the queries of files",
+        "NOERROR 1,200, NXDOMAIN 34",
+        "2 queries of log.txt (digest ",
+        "Connections of queries over TCP",
+        "queries of a file, over TCP",
+    ] {
+        assert!(text.contains(told), "{told}: {text}");
+    }
+    let result = &sample.records[0].result;
+    let words = sixbench_report::trial_words::queries(result);
+    for told in [
+        "  response codes NOERROR 1200, NXDOMAIN 34\n",
+        "  not looked up  5 names: ",
+        "  TCP            10 connections: opened 12, refused 0, closed by the server 2, queries interrupted 7, queries held back 8, misframed 0\n",
+    ] {
+        assert!(words.contains(told), "{told}: {words}");
+    }
 }
 
 #[test]

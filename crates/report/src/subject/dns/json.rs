@@ -3,9 +3,10 @@
 use crate::digest::{Digest, PointDigest, QueryTrial};
 use schemars::JsonSchema;
 use serde::Serialize;
-use sixbench_method::plan::{DnsRole, Names};
+use sixbench_method::plan::{DnsRole, Names, QueryTransport};
 use sixbench_method::trial::DelayBounds;
-use sixbench_method::trial::dns::{Answers, AuthorityCounts, Cache};
+use sixbench_method::trial::dns::{Answers, AuthorityCounts, Cache, TcpCounts};
+use std::collections::BTreeMap;
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct JsonDns<'a> {
@@ -23,12 +24,28 @@ pub(crate) struct JsonDns<'a> {
     burst: u32,
     /// A real authoritative server in the place of the tester's.
     authority: Option<&'a str>,
+    transport: QueryTransport,
+    /// The connections of the client and the queries that wait for their answers on each, at most; `null` over UDP.
+    tcp_connections: Option<u16>,
+    tcp_outstanding: Option<u16>,
+    /// The file of the queries; `null` where they are for `names`.
+    queries: Option<JsonQueryFile<'a>>,
     /// Queries per second that the self-test of RFC 8219 section 9.2.1 allows.
     certified: Option<u64>,
     /// The passing trial with the highest rate.
     passing: Option<JsonAsked<'a>>,
     /// The failing one next above it.
     failing: Option<JsonAsked<'a>>,
+}
+
+/// A file of queries. Its text is in `resolved.toml`.
+#[derive(Serialize, JsonSchema)]
+struct JsonQueryFile<'a> {
+    file: &'a str,
+    /// The number of its queries.
+    count: usize,
+    /// The 64-bit FNV-1a hash of its text, hexadecimal.
+    digest: String,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -55,11 +72,18 @@ struct JsonAsked<'a> {
     existing: u64,
     cache: &'a Cache,
     asked_of_authority: Option<&'a AuthorityCounts>,
+    /// First answers to the queries of a file by response code; empty for others.
+    rcodes: &'a BTreeMap<String, u64>,
+    /// Names of the file whose A records the server did not give before the trial.
+    not_looked_up: u64,
+    /// `null` over UDP.
+    tcp: Option<&'a TcpCounts>,
 }
 
 pub(super) fn point<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns<'p>> {
     let dns = point.queries()?;
     let goal = point.first_goal();
+    let is_tcp = dns.transport == QueryTransport::Tcp;
     Some(JsonDns {
         role: dns.role,
         cached: dns.cached,
@@ -72,6 +96,14 @@ pub(super) fn point<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<Json
         ports: dns.ports,
         burst: dns.burst.get(),
         authority: dns.authority.as_deref(),
+        transport: dns.transport,
+        tcp_connections: is_tcp.then_some(dns.tcp_connections),
+        tcp_outstanding: is_tcp.then_some(dns.tcp_outstanding),
+        queries: dns.queries.as_ref().map(|queries| JsonQueryFile {
+            file: queries.file(),
+            count: queries.queries().len(),
+            digest: queries.digest(),
+        }),
         certified: digest.certified(point, dns),
         passing: point.all_answered(goal).map(asked),
         failing: point.not_all_answered(goal).map(asked),
@@ -102,5 +134,8 @@ fn asked(asked: QueryTrial<'_>) -> JsonAsked<'_> {
         existing: dns.existing,
         cache: &dns.cache,
         asked_of_authority: dns.authority.as_ref(),
+        rcodes: &dns.rcodes,
+        not_looked_up: dns.not_looked_up,
+        tcp: dns.tcp.as_ref(),
     }
 }

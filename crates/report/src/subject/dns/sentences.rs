@@ -4,7 +4,7 @@ use crate::digest::{Digest, PointDigest, QueryConditions, RepeatedRate, ServerGr
 use crate::subject::ranking::{RankedValue, RankingWords, listed, ranking, with_others};
 use crate::wording::numbers::{in_trials, percent, seconds, supported, three_digits_bound, title};
 use sixbench_method::lists::each_once;
-use sixbench_method::plan::DnsRole;
+use sixbench_method::plan::{DnsRole, QueryTransport};
 use sixbench_method::search::AcceptedLoss;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::units::agreeing;
@@ -142,7 +142,7 @@ fn in_full(
     let trials = in_trials(goal);
     let (within, under) = (
         seconds(conditions.timeout_ns),
-        phrase(conditions.role, share),
+        conditions_phrase(conditions, share),
     );
     let first = if leader.median == 0.0 {
         format!("{} {} ({under}).", leader.name, kind.nothing)
@@ -162,9 +162,21 @@ fn in_full(
 fn in_brief(conditions: QueryConditions, share: QueryShares, ranking: &[RankedValue]) -> String {
     format!(
         "With {}: {} (queries/s).",
-        phrase(conditions.role, share),
+        conditions_phrase(conditions, share),
         listed(ranking)
     )
+}
+
+/// Returns the conditions in words: the shares, or that the queries are those of a file; and the transport, if it is not UDP.
+fn conditions_phrase(conditions: QueryConditions, share: QueryShares) -> String {
+    let names = match conditions.queries {
+        Some(_) => "queries of a file".to_owned(),
+        None => phrase(conditions.role, share),
+    };
+    match conditions.transport {
+        QueryTransport::Udp => names,
+        QueryTransport::Tcp => format!("{names}, over TCP"),
+    }
 }
 
 /// Returns the shares in words. For an authoritative server, caching is irrelevant.

@@ -6,7 +6,7 @@ use crate::wording::event_words::word;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::dns::{AuthorityCounts, DnsResult};
 use sixbench_method::trial::{TrialResult, is_upper_bound};
-use sixbench_method::units::{show_ns, show_rate};
+use sixbench_method::units::{counted, show_ns, show_rate};
 use std::fmt::Write;
 
 /// Returns a trial of DNS queries, on several lines.
@@ -72,6 +72,7 @@ fn answers(dns: &DnsResult) -> String {
     if !odd.is_empty() {
         let _ = writeln!(text, "  of these       {}", odd.join(", "));
     }
+    text += &file_and_connections(dns);
     dns.network_errors()
         .iter()
         .for_each(|errors| text += &format!("  network        {errors}\n"));
@@ -96,6 +97,46 @@ fn answers(dns: &DnsResult) -> String {
         let _ = writeln!(
             text,
             "  authority      {aaaa} AAAA, {a} A, {other} other queries for {names} names"
+        );
+    }
+    text
+}
+
+/// Returns what is said of the queries of a file and of connections, a line each.
+fn file_and_connections(dns: &DnsResult) -> String {
+    let mut text = String::new();
+    if !dns.rcodes.is_empty() {
+        let codes = dns.rcodes.iter();
+        let codes: Vec<String> = codes
+            .map(|(code, answers)| format!("{code} {answers}"))
+            .collect();
+        let _ = writeln!(text, "  response codes {}", codes.join(", "));
+    }
+    if dns.not_looked_up > 0 {
+        let _ = writeln!(
+            text,
+            "  not looked up  {}: the server gave no A record before the trial, so that no synthesised address is right",
+            counted(dns.not_looked_up, "name")
+        );
+    }
+    if let Some(tcp) = &dns.tcp {
+        let kinds = [
+            ("opened", tcp.opened),
+            ("refused", tcp.refused),
+            ("closed by the server", tcp.closed),
+            ("queries interrupted", tcp.interrupted),
+            ("queries held back", tcp.held_back),
+            ("misframed", tcp.misframed),
+        ];
+        let kinds: Vec<String> = kinds
+            .iter()
+            .map(|(what, count)| format!("{what} {count}"))
+            .collect();
+        let _ = writeln!(
+            text,
+            "  TCP            {}: {}",
+            counted(tcp.connections, "connection"),
+            kinds.join(", ")
         );
     }
     text

@@ -1,11 +1,11 @@
 //! The outcomes of the queries in the deciding trials: the passing one at the highest rate, and the failing one next above it.
 
-use super::cells::{ServerTest, test_columns};
+use super::cells::{ServerTest, percent};
 use crate::digest::{Digest, QueryTrial};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
 use crate::wording::numbers::grouped;
-use sixbench_method::trial::dns::Answers;
+use sixbench_method::trial::dns::{Answers, TcpCounts};
 
 /// A column of numbers of queries.
 struct AnswerColumn {
@@ -97,6 +97,100 @@ pub(super) fn errors(digest: &Digest) -> Table {
     table.with_notes(network)
 }
 
+/// Returns a table of the first answers to the queries of files by their response codes.
+pub(super) fn response_codes(digest: &Digest) -> Table {
+    let rows: Vec<CodeRow> = deciding(digest)
+        .into_iter()
+        .filter_map(CodeRow::new)
+        .collect();
+    let columns = deciding_columns(|row: &CodeRow| &row.trial).chain([
+        Column::text("Queries of", |row: &CodeRow| row.file.clone()),
+        Column::text("First answers", |row: &CodeRow| row.codes.clone()),
+        Column::number("Not looked up", |row: &CodeRow| {
+            Cell::Count(row.trial.asked.dns.not_looked_up)
+        }),
+    ]);
+    Table::new("Response codes of the queries of files", columns, rows).with_note(
+        "The same trials, with queries of a file, right and wrong answers alike. Right is NOERROR or NXDOMAIN to the question that was asked, with the \
+         flags of the server's kind, in a message that is complete, whose records belong to the name or its aliases. For AAAA queries to a \
+         DNS64 server, each address must moreover be the name's own or embed an address of its A record, which the server gave before the trials; not \
+         looked up: names for which it did not. Which other records a name has is not known, and so not checked; nor are times to live.",
+    )
+}
+
+/// A deciding trial with queries of a file.
+struct CodeRow<'d> {
+    trial: DecidingRow<'d>,
+    file: String,
+    codes: String,
+}
+
+impl<'d> CodeRow<'d> {
+    fn new(trial: DecidingRow<'d>) -> Option<Self> {
+        let file = trial.test.dns.queries.as_ref()?.description();
+        let codes = trial.asked.dns.rcodes.iter();
+        let codes: Vec<String> = codes
+            .map(|(code, answers)| format!("{code} {}", grouped(*answers as f64)))
+            .collect();
+        Some(Self {
+            trial,
+            file,
+            codes: codes.join(", "),
+        })
+    }
+}
+
+/// Returns a table of the TCP connections of the deciding trials over TCP.
+pub(super) fn connections(digest: &Digest) -> Table {
+    let rows: Vec<ConnectionRow> = deciding(digest)
+        .into_iter()
+        .filter_map(|trial| {
+            let tcp = trial.asked.dns.tcp?;
+            Some(ConnectionRow { trial, tcp })
+        })
+        .collect();
+    let counts = CONNECTIONS.iter().map(|column| {
+        Column::number(column.name, |row: &ConnectionRow| {
+            Cell::Count((column.count)(&row.tcp))
+        })
+    });
+    let columns = deciding_columns(|row: &ConnectionRow| &row.trial).chain(counts);
+    Table::new("Connections of queries over TCP", columns, rows).with_note(
+        "The same trials, over TCP. Opened: established, the first ones included; refused: attempts that failed; closed: by the server, and opened \
+         again; interrupted: queries that waited for their answers on those, and were not sent again; held back: queries that were due while their \
+         connection carried as many as it may, was not established or took no more octets, which counts in their times; misframed: connections \
+         with a length before a message that is below that of a header, or that ended within a message.",
+    )
+}
+
+/// A deciding trial over TCP.
+struct ConnectionRow<'d> {
+    trial: DecidingRow<'d>,
+    tcp: TcpCounts,
+}
+
+/// A column of counts of connections.
+struct ConnectionColumn {
+    name: &'static str,
+    count: fn(&TcpCounts) -> u64,
+}
+
+impl ConnectionColumn {
+    const fn new(name: &'static str, count: fn(&TcpCounts) -> u64) -> Self {
+        Self { name, count }
+    }
+}
+
+const CONNECTIONS: [ConnectionColumn; 7] = [
+    ConnectionColumn::new("Connections", |tcp| tcp.connections),
+    ConnectionColumn::new("Opened", |tcp| tcp.opened),
+    ConnectionColumn::new("Refused", |tcp| tcp.refused),
+    ConnectionColumn::new("Closed", |tcp| tcp.closed),
+    ConnectionColumn::new("Interrupted", |tcp| tcp.interrupted),
+    ConnectionColumn::new("Held back", |tcp| tcp.held_back),
+    ConnectionColumn::new("Misframed", |tcp| tcp.misframed),
+];
+
 fn table<'d>(
     title: &str,
     outcomes: impl Iterator<Item = &'d AnswerColumn>,
@@ -107,20 +201,28 @@ fn table<'d>(
             Cell::Count((column.count)(row.answers()))
         })
     });
-    let trial = [
-        Column::text("Trial", |row: &DecidingRow| row.verdict),
-        Column::number("Queries/s", |row: &DecidingRow| {
-            Cell::Count(row.asked.rate())
+    let columns = deciding_columns(|row: &DecidingRow| row).chain(counts);
+    Table::new(title, columns, rows)
+}
+
+/// Returns the columns that identify a row's trial.
+fn deciding_columns<'d, Row: 'd>(
+    trial: for<'r> fn(&'r Row) -> &'r DecidingRow<'d>,
+) -> impl Iterator<Item = Column<'d, Row>> {
+    let of_test = [
+        Column::text("Test", move |row: &Row| trial(row).test.server().to_owned()),
+        Column::number("Cached", move |row: &Row| trial(row).test.cached()),
+        Column::number("AAAA", move |row: &Row| {
+            percent(trial(row).test.dns.with_aaaa)
         }),
     ];
-    Table::new(
-        title,
-        test_columns(|row: &DecidingRow| &row.test)
-            .into_iter()
-            .chain(trial)
-            .chain(counts),
-        rows,
-    )
+    let of_trial = [
+        Column::text("Trial", move |row: &Row| trial(row).verdict),
+        Column::number("Queries/s", move |row: &Row| {
+            Cell::Count(trial(row).asked.rate())
+        }),
+    ];
+    of_test.into_iter().chain(of_trial)
 }
 
 /// A deciding trial.

@@ -37,7 +37,7 @@ impl<'d> ServerTest<'d> {
         &self.server
     }
 
-    fn cached(&self) -> Option<String> {
+    pub(super) fn cached(&self) -> Option<String> {
         self.dns.role.has_cache().then(|| percent(self.dns.cached))
     }
 }

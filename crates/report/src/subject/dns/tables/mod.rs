@@ -31,6 +31,8 @@ pub(crate) fn trials(digest: &Digest) -> Vec<Table> {
     vec![
         answers::outcomes(digest),
         answers::errors(digest),
+        answers::response_codes(digest),
+        answers::connections(digest),
         names::caching(digest),
         names::authority(digest),
         times::classic(digest),
