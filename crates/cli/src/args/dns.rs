@@ -3,8 +3,8 @@
 use super::{ForceOption, WaitOption};
 use clap::Args;
 use sixbench_engine::dns::names::Domain;
-use sixbench_method::measures::query_burst as burst;
-use sixbench_method::plan::{DOMAIN, Names};
+use sixbench_method::measures::{connection_count, outstanding_count, query_burst as burst};
+use sixbench_method::plan::{DOMAIN, Names, QueryTransport, TCP_CONNECTIONS, TCP_OUTSTANDING};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::units;
 use sixbench_wire::Prefix6052;
@@ -35,6 +35,19 @@ pub(crate) struct Dns64 {
     /// The domain they are in
     #[arg(long, default_value = DOMAIN, value_parser = Domain::new)]
     pub(crate) domain: Domain,
+    /// Ask the queries of a file as dnsperf has it, in order and again from the start: a name and a type on each line. Their answers are checked as far
+    /// as they can be known; see "Queries from a file" in docs/PLANS.md
+    #[arg(short = 'd', long, value_name = "FILE", conflicts_with = "cached")]
+    pub(crate) queries: Option<PathBuf>,
+    /// Transport of the queries: udp, or tcp over connections that are kept open (RFC 7766)
+    #[arg(short = 'm', long, value_name = "TRANSPORT", default_value = "udp", value_parser = transport)]
+    pub(crate) transport: QueryTransport,
+    /// With tcp: connections in all; each thread has one at least
+    #[arg(short = 'c', long, value_name = "N", default_value_t = TCP_CONNECTIONS, value_parser = connection_count)]
+    pub(crate) tcp_connections: u16,
+    /// With tcp: queries that wait for their answers on each connection; further ones are held back
+    #[arg(long, value_name = "N", default_value_t = TCP_OUTSTANDING, value_parser = outstanding_count)]
+    pub(crate) tcp_outstanding: u16,
     /// The server's DNS64 prefix (RFC 6052)
     #[arg(long, default_value = Prefix6052::WELL_KNOWN)]
     pub(crate) prefix: Prefix6052,
@@ -103,6 +116,10 @@ pub(crate) struct AuthorityArgs {
     /// Listen on any address. RFC 6815: only in an isolated test environment
     #[arg(long, conflicts_with = "zone_file")]
     pub(crate) force: bool,
+}
+
+fn transport(text: &str) -> Result<QueryTransport, units::ValueError> {
+    units::word(text, "the transport of queries", &QueryTransport::WORDS)
 }
 
 fn address(text: &str) -> Result<IpAddr, String> {

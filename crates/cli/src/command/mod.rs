@@ -20,6 +20,7 @@ pub(crate) mod own_recipes;
 pub(crate) mod pages;
 pub(crate) mod plan;
 mod plan_text;
+mod query_file;
 pub(crate) mod report;
 mod robustness;
 pub(crate) mod run;
@@ -177,7 +178,8 @@ pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Fa
         ..RecipeLayers::default()
     };
     let library = further.library()?;
-    let loaded = parse_plan(&name, &source, &library)?;
+    let mut loaded = parse_plan(&name, &source, &library)?;
+    query_file::read_of_plan(folder, (&name, &source), &mut loaded)?;
     plan_text::check_tests(&name, &source, &loaded, &library)?;
     Ok(PlanFile {
         name,

@@ -85,6 +85,84 @@ fn an_authority_that_is_asked_as_one_answers_everything_rightly() {
 }
 
 #[test]
+fn queries_of_a_file_over_tcp_are_answered_and_counted_by_response_code() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("query-file"));
+    let authority = Authority::start(&["--with-aaaa", "100%"]);
+    let queries = "010-000-000-001.dns64perf.test AAAA\nother.dns64perf.test A ; none\n";
+    let (file, csv) = (
+        scratch.write("queries.txt", queries),
+        scratch.path("queries.csv"),
+    );
+    for transport in [&["-m", "udp"][..], &["-m", "tcp", "-c", "2"]] {
+        let more = ["--authoritative", "-d", &file, "--csv", &csv];
+        let output = ask(&authority.port, &[&more, transport].concat());
+        assert_ran(&output);
+        let said = text(&output.stdout);
+        assert!(said.contains("sent 100, received 100, valid "), "{said}");
+        assert!(
+            said.contains("  response codes NOERROR 50, NXDOMAIN 50\n"),
+            "{said}"
+        );
+        let has_connections = said.contains("  TCP            2 connections: opened 2, refused 0");
+        assert_eq!(has_connections, transport.len() == 4, "{said}");
+        let csv = fs::read_to_string(&csv).expect("a file");
+        assert!(csv.contains("\n1,other.dns64perf.test A,"), "{csv}");
+    }
+}
+
+#[test]
+fn lines_of_a_file_that_are_no_queries_are_shown_before_anything_is_sent() {
+    let scratch = Scratch::new("no-queries");
+    let file = scratch.write("queries.txt", "a.test A\nb..test AAAA\nc.test IN A\n");
+    let output = output(&["dns64", "::1", "--port", "9", "--queries", &file]);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    for told in [
+        "queries.txt:2:1",
+        "queries.txt:3:11",
+        "the name has an empty label",
+        "`A` is one word too many",
+        "queries.txt has 2 mistakes; nothing was touched",
+    ] {
+        assert!(error.contains(told), "{told}: {error}");
+    }
+}
+
+#[test]
+fn the_file_of_a_plan_lies_beside_it_and_is_shown_where_it_is_wrong() {
+    let scratch = Scratch::new("file-of-a-plan");
+    scratch.write("right.txt", "dns64perf.test SOA\n");
+    scratch.write("wrong.txt", "dns64perf.test SAO\n");
+    let checked = |file: &str| {
+        let test = format!("dut = \"unbound-dns64\"\nmeasure = \"dns64\"\nqueries = \"{file}\"");
+        let plan = scratch.write("plan.toml", &plans::of_test(&test));
+        output(&["check", &plan])
+    };
+    assert_ran(&checked("right.txt"));
+    for (file, told) in [
+        ("wrong.txt", "`SAO` is no type of records"),
+        (
+            "none.txt",
+            "cannot read the queries of none.txt: No such file",
+        ),
+        (
+            "/etc/hostname",
+            "a plan names files in its own folder and below",
+        ),
+        (
+            "../right.txt",
+            "a plan names files in its own folder and below",
+        ),
+        (".", "it is no file"),
+    ] {
+        let output = checked(file);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{file}: {error}");
+        assert!(error.contains(told), "{file}: {error}");
+    }
+}
+
+#[test]
 fn every_query_has_its_line_in_the_csv() {
     let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("csv"));
     let authority = Authority::start(&["--with-aaaa", "100%"]);
@@ -250,6 +328,15 @@ fn what_cannot_be_asked_is_a_mistake_of_usage() {
         "cannot be used with",
     );
     told(&["--search", "--csv", "x"], "cannot be used with");
+    told(&["-c", "2"], "need --transport tcp");
+    told(
+        &["-m", "tls"],
+        "expected the transport of queries (udp, tcp)",
+    );
+    told(
+        &["-d", "/none"],
+        "cannot read the queries of /none: No such file",
+    );
     told(&["--names", "10.0.0.1/8"], "did you mean 10.0.0.0/8?");
 }
 

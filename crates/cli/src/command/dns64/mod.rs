@@ -2,15 +2,19 @@
 
 mod search;
 
-use super::{isolation, locked};
+use super::{isolation, locked, query_file};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use sixbench_engine::Layout;
 use sixbench_engine::dns::names::NamePopulation;
-use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExpectedAnswers};
+use sixbench_engine::dns::{
+    AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExpectedAnswers, QueryConnectionSettings,
+};
 use sixbench_io::thread::allowed_cores;
-use sixbench_method::plan::{DnsRole, DnsTest, Profile};
+use sixbench_method::plan::{
+    DnsRole, DnsTest, Profile, QueryFile, QueryTransport, TCP_CONNECTIONS, TCP_OUTSTANDING,
+};
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::{TrialKind, TrialSettings, TrialSpec, Verdict};
 use sixbench_method::units::counted;
@@ -29,6 +33,11 @@ const LATE_NS: u64 = 1_000_000_000;
 /// Performs the trial, or the search.
 pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     check(&arguments)?;
+    let queries = arguments
+        .queries
+        .as_deref()
+        .map(query_file::read)
+        .transpose()?;
     let ends = isolation(arguments.isolation.force).admit(ends(&arguments))?;
     tell!("{}", statement(arguments.server));
     let stop = stop::install()?;
@@ -47,7 +56,7 @@ pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
         .warnings()
         .iter()
         .for_each(|warning| tell!("warning: {warning}"));
-    let mut tester = DnsTester::new(ends, settings(&arguments), layout, stop.clone());
+    let mut tester = DnsTester::new(ends, settings(&arguments, queries), layout, stop.clone());
     tester.probe(Duration::ZERO)?;
     let self_test_ns = arguments.duration_ns.min(LONGEST_SELF_TEST_NS);
     if let Some(certificate) = tester.certify(arguments.rate, self_test_ns)? {
@@ -88,6 +97,14 @@ fn check(arguments: &args::Dns64) -> Result<(), Failed> {
             "--from and the server {} have addresses of different IP versions",
             arguments.server
         )));
+    }
+    let is_udp = arguments.transport == QueryTransport::Udp;
+    let has_tcp_options = (arguments.tcp_connections, arguments.tcp_outstanding)
+        != (TCP_CONNECTIONS, TCP_OUTSTANDING);
+    if is_udp && has_tcp_options {
+        return Err(Failed::usage(
+            "--tcp-connections and --tcp-outstanding need --transport tcp",
+        ));
     }
     if arguments.duration_ns == 0 || arguments.rate.frames_in(arguments.duration_ns) == 0 {
         return Err(Failed::usage(
@@ -150,11 +167,14 @@ fn asked(arguments: &args::Dns64) -> DnsTest {
         ttl_s: arguments.ttl_s,
         ports: arguments.source_ports,
         burst: arguments.burst,
+        transport: arguments.transport,
+        tcp_connections: arguments.tcp_connections,
+        tcp_outstanding: arguments.tcp_outstanding,
         ..standard
     }
 }
 
-fn settings(arguments: &args::Dns64) -> DnsSettings {
+fn settings(arguments: &args::Dns64, queries: Option<QueryFile>) -> DnsSettings {
     let prefix = (!arguments.authoritative).then_some(arguments.prefix);
     let asked = asked(arguments);
     let population = NamePopulation {
@@ -177,8 +197,11 @@ fn settings(arguments: &args::Dns64) -> DnsSettings {
         ports: arguments.source_ports,
         burst: arguments.burst,
         records: arguments.csv.clone(),
-        queries: None,
-        tcp: None,
+        queries,
+        tcp: (arguments.transport == QueryTransport::Tcp).then_some(QueryConnectionSettings {
+            connections: arguments.tcp_connections,
+            outstanding: arguments.tcp_outstanding,
+        }),
     }
 }
 
