@@ -148,6 +148,7 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         | RunError::NoVectors { .. }
         | RunError::Robustness(_)
         | RunError::Load(_)
+        | RunError::Filters(_)
         | RunError::Translation { .. }
         | RunError::SetUpByHand(_)
         | RunError::NeedsMachine { .. }

@@ -29,6 +29,7 @@ pub use reader::place::span_in;
 pub use reader::words::{backend, backend_word, directions, profile};
 pub use sections::agent::{AgentMachine, end_word};
 pub use sections::dns::unread_query_files;
+pub use sections::conditions::{FilterRefusal, check_filtering};
 pub use sections::stateful::MOST_COMBINATIONS;
 pub use sections::traffic::payload;
 pub use sections::vector_load::{VectorLoadRefusal, check_vector_load};

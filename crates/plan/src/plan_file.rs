@@ -9,6 +9,7 @@ use crate::reader::{Mistakes, Section, table_of};
 use crate::resolved;
 use crate::sections::agent::{self, AgentMachine, TesterEnds, read_ends};
 use crate::sections::authority;
+use crate::sections::conditions::unfit_filters;
 use crate::sections::dns;
 use crate::sections::machines;
 use crate::sections::search;
@@ -152,9 +153,18 @@ pub fn parse(source: &str, duts: &[&str]) -> Result<LoadedPlan, Vec<Diagnostic>>
 pub fn load(source: &str, library: &Library) -> Result<LoadedPlan, Vec<Diagnostic>> {
     let mut loaded = parse(source, &library.names()).map_err(|mistakes| {
         let of_devices = dns::with_devices_that_do_not_fit(source, library, mistakes);
-        [of_devices, unfit_loads(source, library, Backend::Auto)].concat()
+        [
+            of_devices,
+            unfit_loads(source, library, Backend::Auto),
+            unfit_filters(source, library, &links_of(source)),
+        ]
+        .concat()
     })?;
-    let unfit = unfit_loads(source, library, loaded.links.io);
+    let unfit = [
+        unfit_loads(source, library, loaded.links.io),
+        unfit_filters(source, library, &loaded.links),
+    ]
+    .concat();
     if !unfit.is_empty() {
         return Err(unfit);
     }

@@ -47,6 +47,8 @@ pub struct SessionRequest<'a> {
     pub table_size: Option<u64>,
     /// The fields of the RSS hash of its network cards, on machines of their own.
     pub rss_hash: Option<String>,
+    /// The number of its filter conditions, in addition to its recipe.
+    pub filters: u32,
     /// For a DNS server: its zone, and the real authority at the tester's right end, if there is one.
     pub dns: Option<(Zone, Option<&'a Recipe>)>,
     /// The number of subscribers in its configuration files, if its recipe has a rule for them.
@@ -78,6 +80,7 @@ impl<'a> SessionRequest<'a> {
             subscribers: subscribers::by_recipe(self.recipe, self.subscribers)?,
             cores: self.cores.clone(),
             rss_hash: self.rss_hash.clone(),
+            filters: self.filters,
         })
     }
 
@@ -94,6 +97,7 @@ impl<'a> SessionRequest<'a> {
             cores,
             table_size: None,
             rss_hash: None,
+            filters: 0,
             dns: None,
             subscribers,
             largest,

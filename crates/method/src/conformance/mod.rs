@@ -10,6 +10,7 @@
 //! - The phases of a trial in RFC 2544 section 23 are a SHOULD: RFC 8219 section 4 calls them recommendations.
 
 mod deviation;
+mod modifiers;
 mod order;
 mod overload;
 mod report;
@@ -69,6 +70,7 @@ fn judged(plan: &Plan, test: &Test) -> Vec<Clause> {
     clauses.extend(test.measure.clauses(&test.context(plan)));
     clauses.extend(stateful::clauses(test));
     clauses.extend(overload::clauses(plan, test));
+    clauses.extend(modifiers::clauses(plan, test));
     clauses.extend(report::clauses());
     clauses
 }

@@ -11,6 +11,7 @@ pub struct DeviceIdentity {
     /// The number of entries in its connection tracking table.
     table_size: Option<u64>,
     rss_hash: Option<String>,
+    filters: u32,
     /// True if the tester's ends are hosts.
     has_hosts: bool,
     /// The identity of a DNS server's configuration, or `None` for any other device.
@@ -29,6 +30,7 @@ impl DeviceIdentity {
             cores: test.core_limits(),
             table_size: test.stateful.and_then(|stateful| stateful.table_size),
             rss_hash: test.dut_rss_hash.clone(),
+            filters: test.filters,
             has_hosts: test.measure.family().needs_hosts(),
             server: test.measure.server_configuration(),
             has_load: test.measure.family().has_load(),

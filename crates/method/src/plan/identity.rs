@@ -26,6 +26,7 @@ impl Test {
             ipv4_only,
             ipv6_forwarded,
             dut_rss_hash,
+            filters,
             optional: _,
             fresh_device: _,
             series: _,
@@ -39,6 +40,7 @@ impl Test {
             ipv4_only,
             ipv6_forwarded,
             dut_rss_hash,
+            filters,
         );
         (
             (directions, foreground, traffic, stateful, frame_timeout_ns),
@@ -118,6 +120,7 @@ mod tests {
             changed(|test| test.ipv4_only = true),
             changed(|test| test.ipv6_forwarded = true),
             changed(|test| test.dut_rss_hash = Some("sd".into())),
+            changed(|test| test.filters = 25),
         ] {
             assert!(
                 !usual.shares_throughput_with(&other) && usual.asks_the_same_as(&other),

@@ -158,6 +158,10 @@ pub struct Test {
     /// where this is not given. Only for a device on a machine of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dut_rss_hash: Option<String>,
+    /// The filter conditions that the device is set up with (RFC 2544 section 11.4): the last of them permits the test frames, those before it block addresses
+    /// that no test frame has. Without any, the device has no filters but those of its recipe.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub filters: u32,
     /// True if the test is left out, with a note to that effect, where its device cannot be had.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
@@ -185,6 +189,7 @@ impl Bounded for Test {
             ("loss-goals", NumberBound::BELOW_ONE),
             ("cores", CoreLimits::NUMBER),
             ("device-cores", CoreLimits::NUMBER),
+            ("filters", Test::FILTERS),
         ],
         tables: &[
             ("measure", &Measure::BOUNDS),
@@ -217,7 +222,14 @@ impl std::fmt::Display for Point {
     }
 }
 
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
 impl Test {
+    /// The filter conditions of a device: as many as the addresses of RFC 2544 section 11.4.1 are continued for.
+    pub const FILTERS: NumberBound = NumberBound::new(0.0, 100.0);
+
     /// Returns whether its results depend on how long each frame was on its way, from one clock to another.
     pub fn needs_one_way_delays(&self, plan: &Plan) -> bool {
         self.trial_settings(plan).frame_timeout_ns > 0
@@ -250,6 +262,7 @@ impl Test {
             ipv4_only: false,
             ipv6_forwarded: false,
             dut_rss_hash: None,
+            filters: 0,
             optional: false,
             fresh_device: false,
             series: None,

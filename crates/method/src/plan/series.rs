@@ -42,6 +42,8 @@ pub enum SeriesBy {
     Connections,
     /// Entries of the DUT's connection tracking table.
     TableSize,
+    /// Filter conditions of the device (RFC 2544 section 11.4).
+    Filters,
     /// Queries for names that a DNS server has resolved before, per cent (RFC 8219 section 9.2).
     Cached,
     /// Names that have an AAAA record of their own, per cent (RFC 8219 section 9.2).

@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod authority;
+pub(crate) mod conditions;
 pub(crate) mod cores;
 pub(crate) mod dns;
 pub(crate) mod expect;

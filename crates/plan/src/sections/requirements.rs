@@ -8,7 +8,7 @@ use sixbench_method::plan::{Measure, RequirementTest};
 
 /// The keys of a test that do not apply to vectors: those of frames at a rate, of repetitions, and of the device's set-up, which vectors have to
 /// themselves.
-const STRAYS: [&str; 35] = [
+const STRAYS: [&str; 36] = [
     "background",
     "connections",
     "cores",
@@ -16,6 +16,7 @@ const STRAYS: [&str; 35] = [
     "duration",
     "dut-rss-hash",
     "enumerate",
+    "filters",
     "flow-step",
     "flows",
     "forward-ports",

@@ -5,6 +5,7 @@ use crate::reader::words::{
     any, count, directions, hash_fields, identifier, known_dut, resolved_identifier, title,
 };
 use crate::reader::{Section, nearest};
+use crate::sections::conditions;
 use crate::sections::cores;
 use crate::sections::dns;
 use crate::sections::expect::{ExpectContext, read_expectations};
@@ -227,6 +228,7 @@ fn read_test(
         ipv4_only: false,
         ipv6_forwarded: false,
         dut_rss_hash,
+        filters: 0,
         optional,
         fresh_device,
         series: None,
@@ -252,6 +254,7 @@ fn read_listed(
     let dns = dns::read_steps(section, measure);
     let steps = read_steps(section, state, dns, defaults);
     check_flows(section, &steps, traffic);
+    conditions::check_filters(section, &steps.filters, &steps.state, traffic, measure);
     if let Some(ramp_ns) = traffic.ramp_ns {
         check_ramp(section, &steps, measure, ramp_ns, defaults);
     }
@@ -371,6 +374,7 @@ struct ListedSettings {
     flows: Vec<Flows>,
     subscribers: Vec<u32>,
     cores: cores::CoreSteps,
+    filters: Vec<u32>,
     state: stateful::StatefulSection,
     dns: dns::DnsSection,
 }
@@ -398,6 +402,7 @@ fn read_steps(
             .numbers("subscribers", flow_count)
             .unwrap_or_default(),
         cores: cores::read(section, defaults.machines, defaults.duts),
+        filters: conditions::read_filters(section),
         state,
         dns,
     };
@@ -412,6 +417,7 @@ fn read_steps(
         ("flows", steps.flows.len()),
         ("subscribers", steps.subscribers.len()),
         ("cores", steps.cores.longest()),
+        ("filters", steps.filters.len()),
         ("connections", steps.state.connections.len()),
         ("table-size", steps.state.table_sizes.len()),
         // Only these two may both be lists: they form the grid of RFC 8219 section 9.2.
@@ -501,6 +507,7 @@ impl ListedSettings {
         base.traffic.flows = self.flows.first().copied();
         base.traffic.subscribers = self.subscribers.first().copied();
         self.cores.set_first(&mut base);
+        base.filters = self.filters.first().copied().unwrap_or(0);
         self.dns.set_first(&mut base.measure);
         let series = [
             self.of_background(),
@@ -524,6 +531,12 @@ impl ListedSettings {
                 },
             ),
             self.of_cores(),
+            of_counts(
+                SeriesBy::Filters,
+                "filter",
+                self.filters.iter().copied(),
+                |test, count| test.filters = count,
+            ),
             self.of_connections(),
             self.of_table_sizes(),
             of_cached(&self.dns.cached),

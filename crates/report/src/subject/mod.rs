@@ -7,6 +7,7 @@ pub(crate) mod anomalies;
 mod burst;
 mod chapter;
 mod clients;
+mod conditions;
 mod connections;
 mod contribution;
 pub(crate) mod cores;
@@ -40,7 +41,7 @@ pub(crate) use contribution::Subject;
 pub(crate) use fields::{PointFields, RunFields};
 
 /// Every subject, in the order of their chapters and sentences.
-pub(crate) const SUBJECTS: [&dyn Subject; 24] = [
+pub(crate) const SUBJECTS: [&dyn Subject; 25] = [
     &throughput::SearchedRates,
     &refusals::DeliveryRefusals,
     &requirements::DeviceRequirements,
@@ -57,6 +58,7 @@ pub(crate) const SUBJECTS: [&dyn Subject; 24] = [
     &soak::SoakTests,
     &degradation::Overload,
     &mix::MixedTraffic,
+    &conditions::ModifyingConditions,
     &cores::CoreScaling,
     &machines::DeviceMachines,
     &points::EveryPoint,

@@ -18,6 +18,7 @@ pub(crate) fn unit_of(by: SeriesBy) -> &'static str {
         SeriesBy::Subscribers => "subscribers",
         SeriesBy::Connections => "connections",
         SeriesBy::TableSize => "entries",
+        SeriesBy::Filters => "filters",
         SeriesBy::Cached => "% cached",
         SeriesBy::WithAaaa => "% with AAAA",
     }
@@ -130,6 +131,8 @@ pub(crate) struct CurveSubject {
     pub(crate) quantity: String,
     /// The rate of a frame loss rate, which is measured at many rates.
     pub(crate) rate: Option<FrameRate>,
+    /// The quantity whose unit the values have; `None` for a searched rate.
+    pub(crate) unit: Option<Quantity>,
     /// `None` for throughput, which is that of all loaded directions.
     pub(crate) direction: Option<Direction>,
     /// True if higher values are better.
@@ -204,6 +207,7 @@ fn of_goal(points: &[(f64, &PointDigest)], goal: usize, size: FrameSize) -> Opti
     let subject = CurveSubject {
         quantity: name,
         rate: None,
+        unit: None,
         direction: None,
         is_higher_better: true,
     };
@@ -261,6 +265,7 @@ fn subject(sample: &PointSample) -> CurveSubject {
     CurveSubject {
         quantity: sample.quantity.title().to_owned(),
         rate: own_rate(sample),
+        unit: Some(sample.quantity),
         direction: Some(sample.direction),
         is_higher_better: sample.quantity.is_higher_better(),
     }
@@ -279,6 +284,7 @@ mod tests {
         let subject = CurveSubject {
             quantity: String::new(),
             rate: None,
+            unit: None,
             direction: None,
             is_higher_better,
         };

@@ -26,7 +26,7 @@ use sixbench_method::replay::ReplayMismatch;
 use sixbench_method::text::visible;
 use sixbench_method::trial::TrialSpec;
 use sixbench_method::units::{counted, show_ns, show_rate};
-use sixbench_plan::VectorLoadRefusal;
+use sixbench_plan::{FilterRefusal, VectorLoadRefusal};
 use sixbench_report::ReportError;
 use sixbench_testbed::TestbedError;
 use sixbench_testbed::doctor::is_root;
@@ -93,6 +93,9 @@ pub enum RunError {
     /// A device cannot be asked under load, or not over its links.
     #[error(transparent)]
     Load(#[from] VectorLoadRefusal),
+    /// A device cannot have filters.
+    #[error(transparent)]
+    Filters(#[from] FilterRefusal),
     /// The part of the plan to measure does not exist, or cannot be measured separately.
     #[error(transparent)]
     Selection(Box<SelectionError>),

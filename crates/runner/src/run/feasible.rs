@@ -12,7 +12,7 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{SkipReason, SkippedTest};
 use sixbench_method::terms::FrameSize;
-use sixbench_plan::{Links, LoadedPlan, check_vector_load};
+use sixbench_plan::{Links, LoadedPlan, check_filtering, check_vector_load};
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{
     Library, Recipe, Shell, check_machines, doctor, existing, interfaces, lab, why_missing,
@@ -213,6 +213,7 @@ pub fn check(loaded: &LoadedPlan, library: &Library, isolation: Isolation) -> Re
     memory::check_limit()?;
     check_traffic(&loaded.plan, library, isolation)?;
     check_vectors(loaded, library)?;
+    check_filters(loaded, library)?;
     check_devices(loaded, library)?;
     check_settings(loaded, library)?;
     check_ports(loaded, library)?;
@@ -336,6 +337,17 @@ fn check_load_of(test: &Test, library: &Library, links: &Links) -> Result<(), Ru
     }
 }
 
+/// Refuses filters of devices that cannot have them, which the reader of a plan file tells at their line, and that of a resolved plan does not.
+fn check_filters(loaded: &LoadedPlan, library: &Library) -> Result<(), RunError> {
+    let mut filtering = loaded.plan.tests.iter().filter(|test| test.filters > 0);
+    filtering.try_for_each(|test| {
+        library.get(&test.dut).map_or(Ok(()), |recipe| {
+            check_filtering(recipe, &loaded.links)
+                .map_err(|refusal| RunError::from(refusal).of_test(&test.name))
+        })
+    })
+}
+
 /// Checks that the programs of devices on this machine are installed, and that the interfaces of devices set up by hand are given.
 fn check_devices(loaded: &LoadedPlan, library: &Library) -> Result<(), RunError> {
     if loaded.links.ports.is_some() {
@@ -346,7 +358,8 @@ fn check_devices(loaded: &LoadedPlan, library: &Library) -> Result<(), RunError>
             return Ok(());
         };
         let authority = profile::dns::authority(library, test)?;
-        check_device(test, recipe, authority).map_err(|error| error.of_test(&test.name))
+        let recipe = recipe.with_filters(test.filters);
+        check_device(test, &recipe, authority).map_err(|error| error.of_test(&test.name))
     })
 }
 

@@ -730,6 +730,7 @@ pub(crate) fn session_request<'a>(
         cores,
         table_size: table_size(test),
         rss_hash,
+        filters: test.filters,
         dns,
         subscribers,
         largest,

@@ -45,6 +45,7 @@ impl Dut {
         cores: &Cores,
         options: &DutOptions,
     ) -> Result<Self, TestbedError> {
+        let recipe = &recipe.with_filters(options.filters);
         let (shell, name) = (namespace.shell(), namespace.name().to_owned());
         let outside = ExecContext {
             shell,
@@ -160,6 +161,7 @@ impl Dut {
         vars: TemplateVars,
         options: &DutOptions,
     ) -> Result<Self, TestbedError> {
+        let recipe = &recipe.with_filters(options.filters);
         context
             .shell
             .transcript()

@@ -23,6 +23,8 @@ pub struct DutOptions {
     pub cores: CoreLimits,
     /// The fields of the RSS hash for UDP of its network cards, on machines of their own.
     pub rss_hash: Option<String>,
+    /// The number of filter conditions that the device has in addition to its recipe.
+    pub filters: u32,
 }
 
 /// The names that a DNS server is queried for.

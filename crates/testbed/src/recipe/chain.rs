@@ -103,6 +103,7 @@ impl ChainFile {
                 reverse_hops: Some(hops_in_reverse),
             },
             state,
+            filters: None,
             parts: parts.clone(),
             ..first.bare()
         })

@@ -2,7 +2,8 @@
 
 use super::traffic::check_link;
 use super::{
-    Recipe, RequiredProgram, StateSection, Subscribers, Technology, check_dns, check_name, host,
+    Recipe, RequiredProgram, StateSection, Subscribers, Technology, check_dns, check_name, filters,
+    host,
 };
 use sixbench_method::names::check_title;
 
@@ -67,6 +68,7 @@ impl Recipe {
         problems.extend(self.subscribers.iter().flat_map(Subscribers::problems));
         problems.extend(check_dns::problems(self));
         problems.extend(host::problems(self));
+        problems.extend(filters::problem(self));
         self.check_steps(&mut problems);
         problems.extend(self.problems_of_needs());
         problems

@@ -1,8 +1,8 @@
 //! The definition of a device by a recipe.
 
 use super::{
-    DeviceSide, Ends, RecipeCommand, RecipeLink, RecipeTraffic, StateSection, Subscribers, System,
-    Technology, plain,
+    DeviceSide, Ends, FilterPlace, RecipeCommand, RecipeLink, RecipeTraffic, StateSection,
+    Subscribers, System, Technology, plain,
 };
 use ipnet::{IpNet, Ipv6Net};
 use serde::{Deserialize, Serialize};
@@ -90,6 +90,9 @@ pub struct Recipe {
     /// The configuration of the DNS server, if the device is one.
     #[serde(default)]
     pub dns: Option<DnsSection>,
+    /// The place where the device can filter, if it can (RFC 2544 section 11.4).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filters: Option<FilterPlace>,
     /// Configuration files.
     #[serde(default, rename = "file")]
     pub files: Vec<ConfigFile>,

@@ -6,6 +6,7 @@ mod chain;
 mod check;
 mod check_dns;
 mod definition;
+mod filters;
 mod host;
 mod library;
 mod name;
@@ -20,6 +21,7 @@ pub use definition::{
     ConfigFile, DeviceHost, DnsSection, KnownDefect, LabProgram, Recipe, RequiredProgram,
     TranslationSection,
 };
+pub use filters::FilterPlace;
 pub use library::{Library, RecipeFile, sha256, texts_in};
 pub use name::{check_name, check_reference};
 pub(crate) use plain::check_value;

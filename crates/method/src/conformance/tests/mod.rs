@@ -74,10 +74,21 @@ fn plan(tests: Vec<Test>) -> Plan {
     }
 }
 
-/// Returns a plan with this measurement, first with one pair of addresses, then with 256 networks.
+fn with_filters(test: &Test, filters: u32) -> Test {
+    Test {
+        name: format!("{}-filters{filters}", test.name),
+        filters,
+        ..test.clone()
+    }
+}
+
+/// Returns a plan with this measurement, first with one pair of addresses, then with 256 networks, and under the conditions of RFC 2544 section 11.
 fn plan_of(measure: Measure) -> Plan {
     let one = test(measure.name(), measure);
-    plan(vec![one.clone(), with_256_networks(one)])
+    let conditions = [1, 25].map(|filters| with_filters(&one, filters));
+    let mut tests = vec![one.clone(), with_256_networks(one)];
+    tests.extend(conditions);
+    plan(tests)
 }
 
 fn latency() -> Latency {

@@ -82,6 +82,9 @@ struct JsonPoint<'a> {
     /// The mix of frame sizes of each trial, if they are not all of the same size; `frame_size` is then its rounded mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     size_mix: Option<SizeMix>,
+    /// The filter conditions of the device; left out where it has none but those of its recipe.
+    #[serde(skip_serializing_if = "is_zero")]
+    filters: u32,
     directions: Directions,
     #[serde(flatten)]
     status: Option<JsonStatus>,
@@ -228,6 +231,7 @@ fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
         series: point.test.series.as_ref(),
         frame_size: point.point.frame_size.0,
         size_mix: point.test.traffic.size_mix,
+        filters: point.test.filters,
         directions: point.test.directions,
         status: JsonStatus::new(digest, point),
         rate_unit: (noun != Noun::Frames).then(|| noun.per_second_and_direction()),

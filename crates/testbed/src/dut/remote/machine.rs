@@ -189,6 +189,7 @@ pub(in crate::dut) fn prepare(
     options: &DutOptions,
     shell: &Shell,
 ) -> Result<(ExecContext, TemplateVars), TestbedError> {
+    let recipe = &recipe.with_filters(options.filters);
     let (here, shell) = (shell.clone(), machine.shell(shell));
     let name = machine.name();
     let wanted_cores = machine.cores_of(recipe, &options.cores);
