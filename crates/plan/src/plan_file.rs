@@ -91,6 +91,11 @@ impl Links {
         settings
     }
 
+    /// Returns whether the user sets up the device between two ports.
+    pub fn is_set_up_by_hand(&self) -> bool {
+        self.ports.is_some() && self.machines.is_empty()
+    }
+
     /// Returns the names of the interfaces of this machine that are ports of the tester, left before right; only one if the other is an agent's.
     pub fn own_interfaces(&self) -> Vec<&str> {
         self.own_ports().filter_map(PortSpec::interface).collect()
@@ -156,13 +161,13 @@ pub fn load(source: &str, library: &Library) -> Result<LoadedPlan, Vec<Diagnosti
         [
             of_devices,
             unfit_loads(source, library, Backend::Auto),
-            unfit_filters(source, library, &links_of(source)),
+            unfit_filters(source, library, links_of(source).is_set_up_by_hand()),
         ]
         .concat()
     })?;
     let unfit = [
         unfit_loads(source, library, loaded.links.io),
-        unfit_filters(source, library, &loaded.links),
+        unfit_filters(source, library, loaded.links.is_set_up_by_hand()),
     ]
     .concat();
     if !unfit.is_empty() {

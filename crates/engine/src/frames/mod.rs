@@ -23,6 +23,7 @@
 //!    of all. Reordering is counted only among frames that one queue sent and one received.
 //! 5. `pacing::fault` turns what sender and receiver recorded into faults; `TrialResult::verdict` weighs them: `Passed`, `Lost`, `Invalid`.
 
+mod broadcast;
 pub(crate) mod companion;
 pub mod delay_line;
 mod destinations;

@@ -11,7 +11,9 @@ use crate::pacing::fault;
 use crate::pacing::sending::together;
 use sixbench_io::PortError;
 use sixbench_method::terms::{Direction, FrameRate};
-use sixbench_method::trial::{DirectionResult, Fault, Receiving, TrialResult, TrialSpec};
+use sixbench_method::trial::{
+    BroadcastCounts, DirectionResult, Fault, Receiving, TrialResult, TrialSpec,
+};
 
 /// The two ends of a direction: its senders and its receivers.
 #[derive(Default)]
@@ -99,7 +101,7 @@ impl ReceivedShare<'_> {
         let faults = receive(
             self.receivers,
             &mut result,
-            &SentNumbers::InTurn(share.by_queue.clone()),
+            SentNumbers::InTurn(share.by_queue.clone()),
             rate,
             stall_ns,
         )?;
@@ -161,7 +163,7 @@ impl DirectionEnds<'_> {
         faults.extend(receive(
             self.receivers,
             &mut result,
-            &numbers,
+            numbers,
             rate,
             stall_ns,
         )?);
@@ -173,7 +175,7 @@ impl DirectionEnds<'_> {
 fn receive(
     receivers: Vec<Receiver<'_>>,
     result: &mut DirectionResult,
-    numbers: &SentNumbers,
+    numbers: SentNumbers,
     rate: FrameRate,
     stall_ns: u64,
 ) -> Result<Vec<Fault>, PortError> {
@@ -216,6 +218,15 @@ fn sent(direction: Direction, mut senders: Vec<Sender<'_>>) -> (DirectionResult,
         result.intended += sender.sending.pacer.frames();
         result.offered += sender.sending.pacer.sent();
         result.refused += sender.refused();
+        if let Some((planned, sent)) = sender.broadcasts() {
+            result.intended -= planned;
+            result.offered -= sent;
+            let all = result.broadcasts.unwrap_or_default();
+            result.broadcasts = Some(BroadcastCounts {
+                sent: all.sent + sent,
+                ..all
+            });
+        }
     }
     let shares: Vec<_> = senders
         .iter()

@@ -220,6 +220,8 @@ pub struct TrafficProfile {
     pub flows: Option<Flows>,
     /// The time of the ramp before each trial, nanoseconds, if there is one.
     pub ramp_ns: Option<u64>,
+    /// One of so many frames is broadcast (RFC 2544 section 11.1), if any is.
+    pub broadcast_every: Option<u32>,
     /// The two phases of a stateful gateway (RFC 9693), which trials that open connections need. Such trials run on one machine only, so this is
     /// not sent to another one.
     #[serde(skip)]
@@ -286,6 +288,7 @@ impl TrafficProfile {
             payload: Payload::Udp,
             flows: None,
             ramp_ns: None,
+            broadcast_every: None,
             gateway: None,
             ipdv: false,
             keeps_identification: true,

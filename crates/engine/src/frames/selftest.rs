@@ -331,7 +331,7 @@ impl MemoryLink {
     fn finish(self) {
         let mut result = DirectionResult::counted(Direction::Forward, self.sent, 0);
         self.tally
-            .finish(&mut result, &SentNumbers::InTurn(vec![self.sent]));
+            .finish(&mut result, SentNumbers::InTurn(vec![self.sent]));
         assert_eq!(
             (result.received, result.not_received()),
             (self.sent, 0),

@@ -125,11 +125,24 @@ impl<'a> Sender<'a> {
         self.is_flushed
     }
 
-    /// Returns the number of its frames that were left out, because the time was over while it waited for replies.
-    pub(crate) fn left_out(&self) -> u64 {
-        self.requests
+    /// Returns the number of its frames that no receiver is to wait for: broadcast frames, and those that were left out, because the time was over while it
+    /// waited for replies.
+    pub(crate) fn not_expected(&self) -> u64 {
+        let left_out = self
+            .requests
             .as_ref()
-            .map_or(0, |requests| requests.left_out)
+            .map_or(0, |requests| requests.left_out);
+        left_out + self.broadcasts().map_or(0, |(planned, _)| planned)
+    }
+
+    /// Returns how many of its frames are broadcast, of those in the schedule and of those that it has sent; `None` if none is.
+    pub(crate) fn broadcasts(&self) -> Option<(u64, u64)> {
+        let (order, pacer) = (self.stream.broadcasts()?, &self.sending.pacer);
+        let (first, step) = (pacer.share.index, pacer.share.of);
+        Some((
+            order.among(first, step, pacer.frames()),
+            order.among(first, step, pacer.sent()),
+        ))
     }
 
     /// Returns the number of its frames for which the DUT had no room.

@@ -1,5 +1,6 @@
 //! The numbers of the frames of a direction that left the tester.
 
+use super::broadcast::BroadcastOrder;
 use super::size_order::SizeOrder;
 use crate::bitmap::Bitmap;
 use serde::{Deserialize, Serialize};
@@ -20,9 +21,19 @@ pub(crate) enum SentNumbers {
     InTurn(Vec<u64>),
     /// The numbers in this bitmap.
     Each(Bitmap),
+    /// Those of others but for the broadcast frames.
+    WithoutBroadcasts(Box<Self>, BroadcastOrder),
 }
 
 impl SentNumbers {
+    /// Returns the same numbers without those of broadcast frames, if there are any.
+    pub(crate) fn without_broadcasts(self, order: Option<BroadcastOrder>) -> Self {
+        match order {
+            Some(order) => Self::WithoutBroadcasts(Box::new(self), order),
+            None => self,
+        }
+    }
+
     /// Returns whether no frame was sent between two of the frames that were.
     pub(crate) fn follows(&self, earlier: u64, later: u64) -> bool {
         !(earlier + 1..later).any(|number| self.has(number))
@@ -33,6 +44,7 @@ impl SentNumbers {
         match self {
             Self::Each(sent) => sent.has(number),
             Self::InTurn(counts) => is_in_turn(counts, number),
+            Self::WithoutBroadcasts(all, order) => !order.has(number) && all.has(number),
         }
     }
 
@@ -47,6 +59,8 @@ impl SentNumbers {
                     order.count_offered(counts, queue, by_queue.len() as u64, *number);
                 }
             }
+            // A trial with broadcast frames has no mix of sizes.
+            Self::WithoutBroadcasts(..) => {}
         }
     }
 
@@ -59,6 +73,9 @@ impl SentNumbers {
                 let longest = counts.iter().max().copied().unwrap_or(0);
                 let unseen = seen.clear_bits(longest * queues);
                 Box::new(unseen.filter(|number| is_in_turn(counts, *number)))
+            }
+            Self::WithoutBroadcasts(all, order) => {
+                Box::new(all.missing(seen).filter(|number| !order.has(*number)))
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The frames of one direction: templates for foreground and background in each size, and the order of frames.
 
+use super::broadcast::{self, BroadcastOrder};
 use super::flow::{DrawnPorts, Flow};
 use super::profile::{AddressVariation, Encapsulation, Path, Paths, TrafficProfile};
 use super::side::{AddressField, Viewpoint, counters, sides, version};
@@ -48,6 +49,8 @@ pub(crate) struct KindNumber(u8);
 impl KindNumber {
     const FOREGROUND: Self = Self(0);
     const BACKGROUND: Self = Self(1);
+    /// That of broadcast frames, which have no sizes beside them.
+    const BROADCAST: Self = Self(2);
 
     /// Returns the number of the kind with the size at this place of a mix.
     fn of_size(place: usize, is_background: bool) -> Self {
@@ -501,6 +504,8 @@ enum OtherKinds {
     Background(FrameKind),
     /// Frames of several sizes, those of the stream's foreground included.
     Sizes(MixedKinds),
+    /// Broadcast frames, in place of foreground frames.
+    Broadcasts(BroadcastOrder, Box<FrameKind>),
 }
 
 /// The frames of a mix of sizes: one kind for each size, in the order of the mix.
@@ -551,6 +556,17 @@ impl<V: Fn(&Path) -> (Encapsulation, u8)> KindMaker<'_, V> {
         })
     }
 
+    /// Returns the broadcast frames in place of the frames of a path.
+    fn broadcast(&self, path: &Path) -> Result<FrameKind, WireError> {
+        let kind = self.kind(path, self.common.profile.frame_size, false)?;
+        Ok(FrameKind {
+            template: kind
+                .template
+                .with_ethernet(MacAddress::BROADCAST, broadcast::ETHER_TYPE),
+            ..kind
+        })
+    }
+
     fn of_each_size(
         &self,
         path: &Path,
@@ -566,6 +582,12 @@ impl<V: Fn(&Path) -> (Encapsulation, u8)> KindMaker<'_, V> {
     /// Returns the kinds beside the foreground of the nominal size.
     fn others(&self, paths: &Paths) -> Result<OtherKinds, WireError> {
         let profile = self.common.profile;
+        if let Some(every) = profile.broadcast_every {
+            return Ok(OtherKinds::Broadcasts(
+                BroadcastOrder::new(every),
+                Box::new(self.broadcast(&paths.foreground)?),
+            ));
+        }
         let background = paths.background.as_ref();
         let Some(&mix) = profile.size_mix.as_deref() else {
             return background.map_or(Ok(OtherKinds::None), |path| {
@@ -667,7 +689,8 @@ impl Stream {
     pub(crate) fn kinds(&self) -> Box<dyn Iterator<Item = (&FrameKind, KindNumber)> + '_> {
         let foreground = std::iter::once((&self.foreground, KindNumber::FOREGROUND));
         match &self.others {
-            OtherKinds::None => Box::new(foreground),
+            // A broadcast frame is nothing that is expected to arrive.
+            OtherKinds::None | OtherKinds::Broadcasts(..) => Box::new(foreground),
             OtherKinds::Background(kind) => {
                 Box::new(foreground.chain([(kind, KindNumber::BACKGROUND)]))
             }
@@ -678,8 +701,17 @@ impl Stream {
     /// Returns the order of the sizes of the frames; `None` if all have the same size.
     pub(crate) fn size_order(&self) -> Option<&SizeOrder> {
         match &self.others {
-            OtherKinds::None | OtherKinds::Background(_) => None,
+            OtherKinds::None | OtherKinds::Background(_) | OtherKinds::Broadcasts(..) => None,
             OtherKinds::Sizes(mixed) => Some(&mixed.order),
+        }
+    }
+
+    /// Returns which of the frames are broadcast; `None` if none is.
+    #[inline]
+    pub(crate) fn broadcasts(&self) -> Option<BroadcastOrder> {
+        match &self.others {
+            OtherKinds::Broadcasts(order, _) => Some(*order),
+            OtherKinds::None | OtherKinds::Background(_) | OtherKinds::Sizes(_) => None,
         }
     }
 
@@ -713,7 +745,10 @@ impl Stream {
             OtherKinds::Background(background) if !self.share.is_foreground(sequence) => {
                 (background, KindNumber::BACKGROUND)
             }
-            OtherKinds::None | OtherKinds::Background(_) => {
+            OtherKinds::Broadcasts(order, broadcast) if order.has(sequence) => {
+                (broadcast, KindNumber::BROADCAST)
+            }
+            OtherKinds::None | OtherKinds::Background(_) | OtherKinds::Broadcasts(..) => {
                 (&self.foreground, KindNumber::FOREGROUND)
             }
             OtherKinds::Sizes(mixed) => mixed.kind(sequence, self.share),
@@ -789,6 +824,7 @@ impl Stream {
             OtherKinds::None => sequence,
             OtherKinds::Sizes(mixed) if mixed.background.is_empty() => sequence,
             OtherKinds::Background(_) | OtherKinds::Sizes(_) => self.share.index(sequence),
+            OtherKinds::Broadcasts(order, _) => sequence - order.before(sequence),
         }
     }
 }

@@ -508,7 +508,7 @@ fn poll_sender(
         // First the number, then the end: a receiver that saw them in the other order would wait for frames that never left.
         progress
             .expected
-            .fetch_sub(sender.left_out(), Ordering::Release);
+            .fetch_sub(sender.not_expected(), Ordering::Release);
         progress.note_sender_done(run.clock.now_ns());
         if run.other.is_some() && progress.receivers.is_empty() {
             run.pending.fetch_sub(1, Ordering::AcqRel);

@@ -1,6 +1,7 @@
 //! The whole tester, on devices in memory, on links of the kernel and on loopback. Trials keep cores busy, so [`common::ONE_AT_A_TIME`] admits one.
 #![allow(missing_docs, reason = "tests")]
 
+mod broadcasts;
 mod captures;
 mod common;
 mod conformance;

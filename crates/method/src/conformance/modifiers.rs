@@ -8,26 +8,40 @@ use crate::units::counted;
 
 pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     match test.measure.family() {
-        Family::Frames | Family::Requests => filters(plan, test),
+        Family::Frames | Family::Requests => {
+            let mut clauses = filters(plan, test);
+            clauses.extend(broadcasts(plan, test));
+            clauses
+        }
         // `docs/deviations.toml` has these.
         Family::PhaseOne | Family::Tcp | Family::Queries | Family::Vectors => Vec::new(),
     }
+}
+
+/// Returns the clause on broadcast frames; `None` where they do not apply. "IPv6 does not use layer 2 or layer 3 broadcasts" (RFC 5180 section 6).
+fn broadcasts(plan: &Plan, test: &Test) -> Option<Clause> {
+    let is_offered = test.measure.can_have_broadcasts() && !test.ipv6_forwarded;
+    is_offered.then(|| {
+        let with = siblings(plan, test)
+            .find(|other| other.traffic.broadcast_every == Some(100))
+            .map(|other| format!("every 100th frame in {}", other.name));
+        Clause::should(
+            "RFC 2544 section 11.1",
+            "augmented with 1% frames addressed to the hardware broadcast address",
+            with.clone()
+                .unwrap_or_else(|| "no test with `broadcast = \"1%\"`".to_owned()),
+            with.is_some(),
+        )
+    })
 }
 
 /// Returns the clauses on one filter and on 25, which are further runs of a measurement, so further tests of a plan.
 fn filters(plan: &Plan, test: &Test) -> Vec<Clause> {
     const ONE: &str = "first one filter condition, which permits the test frames";
     const ALL: &str = "then 25 filters, of which the last permits the test frames and the others block other addresses";
-    let with = |filters: u32| {
-        siblings(plan, test)
-            .find(|other| other.filters == filters)
-            .map(|other| in_words(test, other))
-    };
-    let missing = |filters: u32| format!("no test with `filters = {filters}`");
-    let (one, all) = (with(1), with(25));
     let mut clauses = vec![
-        should(ONE, one.is_some(), one.unwrap_or_else(|| missing(1))),
-        should(ALL, all.is_some(), all.unwrap_or_else(|| missing(25))),
+        with_filters(plan, test, 1, ONE),
+        with_filters(plan, test, 25, ALL),
     ];
     if test.filters > 1 {
         clauses.push(Clause::should(
@@ -40,12 +54,22 @@ fn filters(plan: &Plan, test: &Test) -> Vec<Clause> {
     clauses
 }
 
-fn should(requirement: &'static str, is_met: bool, actual: String) -> Clause {
-    Clause::should("RFC 2544 section 11.4", requirement, actual, is_met)
+fn with_filters(plan: &Plan, test: &Test, filters: u32, requirement: &'static str) -> Clause {
+    let found = siblings(plan, test).find(|other| other.filters == filters);
+    let actual = found.map_or_else(
+        || format!("no test with `filters = {filters}`"),
+        |other| filters_of(other, test),
+    );
+    Clause::should(
+        "RFC 2544 section 11.4",
+        requirement,
+        actual,
+        found.is_some(),
+    )
 }
 
 /// Returns the filters of another test, with its name if it is another one.
-fn in_words(test: &Test, other: &Test) -> String {
+fn filters_of(other: &Test, test: &Test) -> String {
     let filters = counted(u64::from(other.filters), "filter");
     if test.name == other.name {
         filters

@@ -186,6 +186,15 @@ impl Measure {
         *self == Self::Throughput
     }
 
+    /// Returns whether its trials can have broadcast frames (RFC 2544 section 11.1): the load is constant, and its loss counts. A frame that is tagged for a
+    /// delay would be missing where a broadcast frame replaces it.
+    pub fn can_have_broadcasts(&self) -> bool {
+        let info = self.info();
+        self.family().can_have_a_ramp()
+            && info.is_steady
+            && !info.quantities.iter().any(|of| of.is_of_one_way_delays())
+    }
+
     /// Returns whether the result is a rate that was searched for: frames, connections or queries per second.
     pub fn is_searched_rate(&self) -> bool {
         self.info().searched.is_some()

@@ -33,15 +33,8 @@ impl Test {
             expect: _,
         } = self;
         // `ipv4_only` and `ipv6_forwarded` belong to the device, because they say what its links carry.
-        let device = (
-            dut,
-            cores,
-            device_cores,
-            ipv4_only,
-            ipv6_forwarded,
-            dut_rss_hash,
-            filters,
-        );
+        let links = (ipv4_only, ipv6_forwarded);
+        let device = (dut, cores, device_cores, links, dut_rss_hash, filters);
         (
             (directions, foreground, traffic, stateful, frame_timeout_ns),
             device,
@@ -99,6 +92,7 @@ mod tests {
             }),
             changed(|test| test.traffic.left_networks = 2),
             changed(|test| test.traffic.ramp_ns = Some(1_000_000_000)),
+            changed(|test| test.traffic.broadcast_every = Some(100)),
             changed(|test| test.traffic.size_mix = Some("imix".parse().expect("a mix"))),
             changed(|test| test.stateful = Some(Stateful::new(100, FrameRate(1_000), 0))),
             changed(|test| test.frame_timeout_ns = Some(1)),

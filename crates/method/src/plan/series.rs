@@ -44,6 +44,8 @@ pub enum SeriesBy {
     TableSize,
     /// Filter conditions of the device (RFC 2544 section 11.4).
     Filters,
+    /// Broadcast frames in place of test frames, per cent (RFC 2544 section 11.1).
+    Broadcast,
     /// Queries for names that a DNS server has resolved before, per cent (RFC 8219 section 9.2).
     Cached,
     /// Names that have an AAAA record of their own, per cent (RFC 8219 section 9.2).

@@ -42,6 +42,9 @@ pub struct TrafficSettings {
     /// The mix of frame sizes of each trial, where they are not all of the same size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_mix: Option<SizeMix>,
+    /// One of so many frames is addressed to the hardware broadcast address (RFC 2544 section 11.1); none is where this is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broadcast_every: Option<u32>,
 }
 
 impl Bounded for TrafficSettings {
@@ -50,6 +53,7 @@ impl Bounded for TrafficSettings {
             ("left-networks", TrafficSettings::NETWORKS),
             ("right-networks", TrafficSettings::NETWORKS),
             ("subscribers", NumberBound::COUNT),
+            ("broadcast-every", TrafficSettings::BROADCAST_EVERY),
             (
                 "ramp-ns",
                 NumberBound::TIME_NS.at_least(TrafficSettings::SHORTEST_RAMP_NS as f64),
@@ -78,6 +82,9 @@ impl TrafficSettings {
     /// The networks on one side.
     pub const NETWORKS: NumberBound = NumberBound::new(1.0, 256.0);
 
+    /// The frames of which one is broadcast.
+    pub const BROADCAST_EVERY: NumberBound = NumberBound::new(2.0, 1_000.0);
+
     /// The shortest ramp, nanoseconds.
     pub const SHORTEST_RAMP_NS: u64 = 10_000_000;
 
@@ -98,6 +105,7 @@ impl TrafficSettings {
             flows: None,
             ramp_ns: None,
             size_mix: None,
+            broadcast_every: None,
         }
     }
 

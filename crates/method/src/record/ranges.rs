@@ -81,7 +81,9 @@ fn largest_count(of: &DirectionResult) -> u64 {
         .iter()
         .flat_map(|of| [of.messages, of.quoting, of.background, of.wrong_checksum]);
     let sizes = of.sizes.iter().flat_map(|of| [of.offered, of.not_received]);
+    let broadcasts = of.broadcasts.iter().flat_map(|of| [of.sent, of.came_back]);
     let lists = lists
+        .chain(broadcasts)
         .chain(errors)
         .chain([of.other_icmp_errors])
         .chain(sizes);

@@ -1,5 +1,6 @@
 //! The counts of one direction of a trial.
 
+use super::broadcast_counts::BroadcastCounts;
 use super::delay::{Bucket, Delay, Ipdv};
 use super::icmp_error::IcmpErrors;
 use super::lengths::LengthDistribution;
@@ -177,6 +178,9 @@ direction! {
         /// The frames of each size, in ascending order, where the trial has a mix of sizes. Empty where all frames are of the same size.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         sizes: Vec<SizeCounts>,
+        /// The broadcast frames within the trial, where it has some.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        broadcasts: Option<BroadcastCounts>,
         /// The longest time without a received frame between two of them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         silence: Option<Silence>,

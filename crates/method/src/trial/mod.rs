@@ -13,6 +13,7 @@
 //! values stays invalid, it has no result.
 
 mod anomaly_kind;
+mod broadcast_counts;
 mod connections;
 mod delay;
 mod direction;
@@ -32,6 +33,7 @@ mod spoilt;
 pub mod tcp;
 
 pub use anomaly_kind::ShareBase;
+pub use broadcast_counts::BroadcastCounts;
 pub use connections::{Connections, Mapping};
 pub use delay::{Bucket, Delay, DelayBounds, Ipdv, IpdvBounds, Moments, is_upper_bound};
 pub use direction::{

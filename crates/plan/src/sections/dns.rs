@@ -159,7 +159,7 @@ fn unfit_device(test: &DeTable<'_>, library: &Library) -> Option<Diagnostic> {
 }
 
 /// The keys that do not apply to a DNS test: those of forwarded traffic and of connections.
-const STRAYS: &str = "background connections directions enumerate filters flow-step flows forward-ports frame-sizes frame-timeout \
+const STRAYS: &str = "background broadcast connections directions enumerate filters flow-step flows forward-ports frame-sizes frame-timeout \
     left-addresses left-networks phase-1-delay phase-1-rate phase-1-timeout payload ports \
     responder-order reverse-ports right-addresses right-networks state-table subscribers table-size \
     validation-rate";

@@ -255,6 +255,14 @@ fn read_listed(
     let steps = read_steps(section, state, dns, defaults);
     check_flows(section, &steps, traffic);
     conditions::check_filters(section, &steps.filters, &steps.state, traffic, measure);
+    conditions::check_broadcasts(
+        section,
+        &steps.broadcast,
+        &steps.state,
+        &steps.background,
+        traffic,
+        measure,
+    );
     if let Some(ramp_ns) = traffic.ramp_ns {
         check_ramp(section, &steps, measure, ramp_ns, defaults);
     }
@@ -375,6 +383,7 @@ struct ListedSettings {
     subscribers: Vec<u32>,
     cores: cores::CoreSteps,
     filters: Vec<u32>,
+    broadcast: Vec<conditions::BroadcastShare>,
     state: stateful::StatefulSection,
     dns: dns::DnsSection,
 }
@@ -403,6 +412,7 @@ fn read_steps(
             .unwrap_or_default(),
         cores: cores::read(section, defaults.machines, defaults.duts),
         filters: conditions::read_filters(section),
+        broadcast: conditions::read_broadcasts(section),
         state,
         dns,
     };
@@ -418,6 +428,7 @@ fn read_steps(
         ("subscribers", steps.subscribers.len()),
         ("cores", steps.cores.longest()),
         ("filters", steps.filters.len()),
+        ("broadcast", steps.broadcast.len()),
         ("connections", steps.state.connections.len()),
         ("table-size", steps.state.table_sizes.len()),
         // Only these two may both be lists: they form the grid of RFC 8219 section 9.2.
@@ -507,6 +518,7 @@ impl ListedSettings {
         base.traffic.flows = self.flows.first().copied();
         base.traffic.subscribers = self.subscribers.first().copied();
         self.cores.set_first(&mut base);
+        base.traffic.broadcast_every = self.broadcast.first().and_then(|share| share.every);
         base.filters = self.filters.first().copied().unwrap_or(0);
         self.dns.set_first(&mut base.measure);
         let series = [
@@ -537,6 +549,7 @@ impl ListedSettings {
                 self.filters.iter().copied(),
                 |test, count| test.filters = count,
             ),
+            self.of_broadcast(),
             self.of_connections(),
             self.of_table_sizes(),
             of_cached(&self.dns.cached),
@@ -584,6 +597,22 @@ impl ListedSettings {
                 let words = (format!("native{percent}"), format!("{percent} % native"));
                 SeriesStep::new(SeriesBy::Background, percent, words, move |test| {
                     test.foreground = foreground;
+                })
+            })
+            .collect()
+    }
+
+    fn of_broadcast(&self) -> Vec<SeriesStep> {
+        self.broadcast
+            .iter()
+            .map(|&share| {
+                let percent = share.percent();
+                let words = (
+                    format!("broadcast{percent}"),
+                    format!("{percent} % broadcast"),
+                );
+                SeriesStep::new(SeriesBy::Broadcast, percent, words, move |test| {
+                    test.traffic.broadcast_every = share.every;
                 })
             })
             .collect()

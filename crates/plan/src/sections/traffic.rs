@@ -31,6 +31,7 @@ pub(crate) fn read_traffic(section: &Section<'_>) -> TrafficSettings {
         flows: None,
         ramp_ns: section.value("ramp", units::duration_ns),
         size_mix: None,
+        broadcast_every: None,
     };
     for (key, addresses, networks) in [
         (

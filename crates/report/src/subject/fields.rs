@@ -1,5 +1,6 @@
 //! The fields of `results.json` that subjects fill in.
 
+use super::conditions::BroadcastTotals;
 use super::cores::json::JsonScaling;
 use super::dns::json::JsonDns;
 use super::ramp::totals::RampTotals;
@@ -33,6 +34,9 @@ pub(crate) struct PointFields<'a> {
     /// The frames of each size in each direction, where the trials have a mix of frame sizes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) sizes: Vec<SizeTotals>,
+    /// The broadcast frames of the trials in each direction, where they have some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) broadcasts: Vec<BroadcastTotals>,
 }
 
 /// The fields of the run.

@@ -19,6 +19,7 @@ pub(crate) fn unit_of(by: SeriesBy) -> &'static str {
         SeriesBy::Connections => "connections",
         SeriesBy::TableSize => "entries",
         SeriesBy::Filters => "filters",
+        SeriesBy::Broadcast => "% broadcast",
         SeriesBy::Cached => "% cached",
         SeriesBy::WithAaaa => "% with AAAA",
     }

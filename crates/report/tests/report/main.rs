@@ -4,6 +4,7 @@
 mod agreement;
 mod anomalies;
 mod bounds;
+mod conditions;
 mod dimension;
 mod dns;
 mod formats;

@@ -62,6 +62,7 @@ pub(crate) fn traffic_profile(
         payload: test.traffic.payload,
         flows: test.traffic.flows,
         ramp_ns: test.traffic.ramp_ns,
+        broadcast_every: test.traffic.broadcast_every,
         gateway,
         ipdv: test
             .measure

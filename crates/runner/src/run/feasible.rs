@@ -342,7 +342,7 @@ fn check_filters(loaded: &LoadedPlan, library: &Library) -> Result<(), RunError>
     let mut filtering = loaded.plan.tests.iter().filter(|test| test.filters > 0);
     filtering.try_for_each(|test| {
         library.get(&test.dut).map_or(Ok(()), |recipe| {
-            check_filtering(recipe, &loaded.links)
+            check_filtering(recipe, loaded.links.is_set_up_by_hand())
                 .map_err(|refusal| RunError::from(refusal).of_test(&test.name))
         })
     })

@@ -75,7 +75,10 @@ pub(crate) fn perform<T>(
     let job = profile::job(recipe, test, size, 42, standard_trial(Profile::Smoke)).expect("a job");
     let mut session = Session::open(
         &site,
-        &SessionRequest::alone(recipe, test.largest_frame()),
+        &SessionRequest {
+            filters: test.filters,
+            ..SessionRequest::alone(recipe, test.largest_frame())
+        },
         job,
     )
     .expect("a session (these tests need root)");
@@ -129,6 +132,92 @@ fn frames_that_a_rule_drops_are_lost_to_the_last_one() {
         (forward.lost(), forward.received, forward.mistranslated),
         (counters[0], 990, 0)
     );
+}
+
+#[test]
+fn every_frame_meets_the_filters_and_passes_the_last_of_them_alone() {
+    let _guard = ONE_AT_A_TIME.lock();
+    for name in ["linux-ipv4", "tayga-siit"] {
+        let plain = recipe(name, &[]);
+        let mut filtering = plain.with_filters(25);
+        let counted = ["left", "right"].map(|chain| sixbench_testbed::recipe::RecipeCommand {
+            run: format!("nft insert rule inet sixbench_filters {chain} counter"),
+        });
+        filtering.after.extend(counted);
+        let (result, counters) = trial(&filtering, Directions::Both);
+        for direction in &result.directions {
+            assert_eq!(
+                (direction.offered, direction.received),
+                (1_000, 1_000),
+                "{name}"
+            );
+        }
+        assert_eq!(counters, [1_000, 1_000], "{name}");
+        // The same filters for another pair of addresses permit no test frame.
+        let mut other = plain.clone();
+        for ends in [&mut other.foreground.left, &mut other.foreground.right] {
+            std::mem::swap(&mut ends.source, &mut ends.destination);
+        }
+        let denying = Recipe {
+            foreground: plain.foreground.clone(),
+            ..other.with_filters(1)
+        };
+        let (result, _) = trial(&denying, Directions::Both);
+        for direction in &result.directions {
+            assert_eq!(
+                (direction.offered, direction.lost()),
+                (1_000, 1_000),
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn broadcast_frames_reach_the_device_in_place_of_test_frames_and_are_no_loss() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let rule = "add rule netdev rig in ether daddr ff:ff:ff:ff:ff:ff ether type 0x88b5 counter";
+    for name in ["linux-ipv4", "tayga-siit"] {
+        let recipe = recipe(name, &[CHAIN, rule]);
+        let mut test = Test::new("rigged", &recipe.name);
+        test.traffic.broadcast_every = Some(100);
+        let once = |_| {
+            through(&recipe, &test, RATE, |dut| {
+                dut.line("nft list ruleset").expect("rules")
+            })
+        };
+        let is_whole = |(result, ..): &(TrialResult, Watch, String)| result.faults.is_empty();
+        let (result, _, listing) = (1..TRIES)
+            .map(once)
+            .find(is_whole)
+            .unwrap_or_else(|| once(TRIES));
+        assert_eq!(counters(&listing), [10], "{name}");
+        for direction in &result.directions {
+            assert_eq!(
+                (direction.offered, direction.received),
+                (990, 990),
+                "{name}"
+            );
+            let of = direction.broadcasts.expect("broadcast frames");
+            assert_eq!((of.sent, of.came_back), (10, 0), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_device_has_the_filters_that_a_test_asks_for() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let recipe = recipe("linux-ipv6", &[]);
+    for (filters, rules) in [(0, 0), (1, 2), (25, 50)] {
+        let test = Test {
+            filters,
+            ..Test::new("rigged", &recipe.name)
+        };
+        let (_, _, listing) = through(&recipe, &test, RATE, |dut| {
+            dut.line("nft list ruleset").expect("rules")
+        });
+        assert_eq!(listing.matches(" ip6 daddr ").count(), rules, "{listing}");
+    }
 }
 
 #[test]

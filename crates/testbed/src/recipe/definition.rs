@@ -1,8 +1,8 @@
 //! The definition of a device by a recipe.
 
 use super::{
-    DeviceSide, Ends, FilterPlace, RecipeCommand, RecipeLink, RecipeTraffic, StateSection,
-    Subscribers, System, Technology, plain,
+    DeviceSide, Ends, RecipeCommand, RecipeLink, RecipeTraffic, StateSection, Subscribers, System,
+    Technology, plain,
 };
 use ipnet::{IpNet, Ipv6Net};
 use serde::{Deserialize, Serialize};
@@ -155,6 +155,14 @@ impl DeviceHost {
             Self::Manual => LinkKind::Unknown,
         }
     }
+}
+
+/// The place where a device that is set up by this recipe can filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FilterPlace {
+    /// Where the kernel forwards datagrams that arrived on one of the two links: nftables' hook `forward`.
+    Forward,
 }
 
 /// A program that is built into the lab's cache.

@@ -5,17 +5,8 @@
 //! conditions must be checked". (The sequence in section 11.4.1, in which that one is the 13th, contradicts this.) The chain then denies everything else.
 
 use super::{ConfigFile, DeviceHost, Ends, Recipe, RecipeCommand, RequiredProgram, System};
-use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::net::IpAddr;
-
-/// The place where a device that is set up by this recipe can filter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FilterPlace {
-    /// Where the kernel forwards datagrams that arrived on one of the two links: nftables' hook `forward`.
-    Forward,
-}
 
 /// The file with the rules, in the directory of the device.
 const FILE: &str = "filters.nft";
@@ -42,11 +33,13 @@ impl Recipe {
             host: None,
             content: self.filter_rules(conditions),
         });
-        let step = |run: String| RecipeCommand { run };
-        recipe.after.push(step(format!("nft -f {{dir}}/{FILE}")));
-        recipe
-            .teardown
-            .insert(0, step(format!("nft delete table {TABLE}")));
+        recipe.after.push(RecipeCommand {
+            run: format!("nft -f {{dir}}/{FILE}"),
+        });
+        let remove = RecipeCommand {
+            run: format!("nft delete table {TABLE}"),
+        };
+        recipe.teardown.insert(0, remove);
         recipe
     }
 

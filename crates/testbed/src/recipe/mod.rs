@@ -18,10 +18,9 @@ mod technology;
 mod traffic;
 
 pub use definition::{
-    ConfigFile, DeviceHost, DnsSection, KnownDefect, LabProgram, Recipe, RequiredProgram,
-    TranslationSection,
+    ConfigFile, DeviceHost, DnsSection, FilterPlace, KnownDefect, LabProgram, Recipe,
+    RequiredProgram, TranslationSection,
 };
-pub use filters::FilterPlace;
 pub use library::{Library, RecipeFile, sha256, texts_in};
 pub use name::{check_name, check_reference};
 pub(crate) use plain::check_value;

@@ -229,6 +229,15 @@ impl Template {
         Ok(template)
     }
 
+    /// Returns the template of frames with another Ethernet destination and type, and all else the same.
+    #[must_use]
+    pub fn with_ethernet(mut self, destination: MacAddress, kind: ethernet::EtherType) -> Self {
+        self.octets[..6].copy_from_slice(&destination.0);
+        self.octets[ethernet::ADDRESSES_LEN..ethernet::HEADER_LEN]
+            .copy_from_slice(&kind.0.to_be_bytes());
+        self
+    }
+
     /// Rewrites the variable fields of a frame that holds this template's octets, perhaps patched before.
     ///
     /// # Panics

@@ -26,7 +26,10 @@ use lengths::LengthRecorder;
 use order::ArrivalOrder;
 use queues::{FaultyFrames, FrameFault};
 use sixbench_method::terms::Direction;
-use sixbench_method::trial::{DirectionResult, Fault, LOSS_BIN_NS, Schedule, Silence, SizeCounts};
+use sixbench_method::trial::{
+    BroadcastCounts, DirectionDetails, DirectionResult, Fault, LOSS_BIN_NS, Schedule, Silence,
+    SizeCounts,
+};
 use sixbench_wire::tag::Tag;
 
 /// The number of wrong frames kept for the report.
@@ -100,6 +103,8 @@ struct ReceiverCounts {
     /// Those of other receivers; the orders have those of this one.
     reordered: u64,
     foreign: u64,
+    /// Broadcast frames of the trial.
+    broadcast: u64,
     icmp: u64,
     fragments: u64,
     misdirected: u64,
@@ -235,6 +240,10 @@ impl FrameTally {
     /// Counts a frame that comes neither from the tester nor from a neighbour.
     #[cold]
     pub(crate) fn take_foreign(&mut self, frame: &[u8]) {
+        if self.expected.verifier.is_broadcast(frame) {
+            self.counts.broadcast += 1;
+            return;
+        }
         self.counts.foreign += 1;
         match foreign_frame(frame) {
             ForeignFrame::IcmpError(error) => {
@@ -413,8 +422,10 @@ impl FrameTally {
     }
 
     /// Writes the counts into `result`; `sent` are the numbers of the frames that were sent.
-    pub(crate) fn finish(mut self, result: &mut DirectionResult, sent: &SentNumbers) {
+    pub(crate) fn finish(mut self, result: &mut DirectionResult, sent: SentNumbers) {
+        let sent = &sent.without_broadcasts(self.expected.verifier.broadcasts());
         let counts = &self.counts;
+        result.change_details(|details| with_came_back(details, counts.broadcast));
         result.received = counts.received;
         result.late = counts.late;
         result.mistranslated = counts.mistranslated;
@@ -508,6 +519,18 @@ impl FrameTally {
             _ => return verifier.explain(&self.kept[example.octets.clone()], tag, mismatch),
         };
         verifier.explain_time(tag, mismatch, self.pacer.start_ns, bound_ns)
+    }
+}
+
+/// Returns the details with the number of broadcast frames that came back, if the trial has some.
+fn with_came_back(details: DirectionDetails, came_back: u64) -> DirectionDetails {
+    let broadcasts = details.broadcasts.map(|counts| BroadcastCounts {
+        came_back,
+        ..counts
+    });
+    DirectionDetails {
+        broadcasts,
+        ..details
     }
 }
 

@@ -191,6 +191,7 @@ impl ReceiverCounts {
         self.duplicate += other.duplicate;
         self.reordered += other.reordered;
         self.foreign += other.foreign;
+        self.broadcast += other.broadcast;
         self.icmp += other.icmp;
         self.fragments += other.fragments;
         self.misdirected += other.misdirected;

@@ -12,6 +12,7 @@ mod seen;
 pub(crate) use foreign::{ForeignFrame, ReceivedError, foreign_frame};
 pub(crate) use mismatch::Mismatch;
 
+use crate::frames::broadcast::{self, BroadcastOrder};
 use crate::frames::size_order::SizeOrder;
 use crate::frames::stream::{FrameKind, Stream, StreamId};
 use expected_octets::ExpectedOctets;
@@ -122,6 +123,12 @@ impl Verifier {
         if tag.sequence >= self.frames || !StreamId(tag.stream).same_trial(self.expected.id) {
             return FrameClass::Foreign;
         }
+        if self
+            .broadcasts()
+            .is_some_and(|order| order.has(tag.sequence))
+        {
+            return FrameClass::Foreign;
+        }
         let (kind, number) = self.expected.kind(tag.sequence);
         let id = StreamId(tag.stream);
         if id.0 & 1 != self.expected.id.0 & 1 || id.is_background() != number.is_background() {
@@ -203,6 +210,19 @@ impl Verifier {
     #[inline]
     pub(crate) fn is_background(&self, tag: Tag) -> bool {
         StreamId(tag.stream).is_background()
+    }
+
+    /// Returns which of the frames are broadcast; `None` if none is.
+    pub(crate) fn broadcasts(&self) -> Option<BroadcastOrder> {
+        self.expected.broadcasts()
+    }
+
+    /// Returns whether a frame that is no test frame is a broadcast frame of this trial.
+    #[cold]
+    pub(crate) fn is_broadcast(&self, frame: &[u8]) -> bool {
+        self.broadcasts().is_some()
+            && broadcast::tag_of(frame)
+                .is_some_and(|tag| StreamId(tag.stream).same_trial(self.expected.id))
     }
 
     /// Returns the order of the sizes of the frames; `None` if all have the same size.

@@ -86,7 +86,14 @@ fn with_filters(test: &Test, filters: u32) -> Test {
 fn plan_of(measure: Measure) -> Plan {
     let one = test(measure.name(), measure);
     let conditions = [1, 25].map(|filters| with_filters(&one, filters));
-    let mut tests = vec![one.clone(), with_256_networks(one)];
+    let mut broadcast = Test {
+        name: format!("{}-broadcast", one.name),
+        ..one.clone()
+    };
+    if broadcast.measure.can_have_broadcasts() {
+        broadcast.traffic.broadcast_every = Some(100);
+    }
+    let mut tests = vec![one.clone(), with_256_networks(one), broadcast];
     tests.extend(conditions);
     plan(tests)
 }
@@ -845,5 +852,53 @@ fn the_measurement_of_the_6to4_paper_says_in_what_it_is_another() {
     assert_eq!(
         udp[4],
         "bent SHOULD Lencse and Répás 2013 section VIII: UDP, 118 octets of Ethernet frame"
+    );
+}
+
+#[test]
+fn every_measure_of_frames_and_connections_is_judged_by_the_conditions_of_rfc_2544_section_11() {
+    let cited = |measure: &Measure, is_ipv6: bool| {
+        let mut plan = plan(vec![test("t", measure.clone())]);
+        plan.tests[0].ipv6_forwarded = is_ipv6;
+        let all = clauses(&plan, &plan.tests[0]);
+        ["11", "11.1", "11.2", "11.3", "11.4"].map(|section| {
+            let cited = format!("RFC 2544 section {section}");
+            all.iter().any(|clause| clause.clause == cited)
+        })
+    };
+    for measure in every_measure() {
+        let is_of_frames = measure.dns().is_none();
+        assert_eq!(
+            cited(&measure, false),
+            [is_of_frames; 5],
+            "{}",
+            measure.name()
+        );
+    }
+    assert!(
+        !cited(&Measure::Throughput, true)[1],
+        "IPv6 has no broadcast: RFC 5180 section 6"
+    );
+}
+
+#[test]
+fn a_test_without_conditions_is_told_what_is_missing_and_one_with_25_filters_where_the_last_is() {
+    let one = test("t", Measure::Throughput);
+    let plain = plan(vec![one.clone(), with_256_networks(one.clone())]);
+    assert_eq!(
+        departures(&plain),
+        [
+            "bent SHOULD RFC 2544 section 11.1: no test with `broadcast = \"1%\"`",
+            "bent SHOULD RFC 2544 section 11.4: no test with `filters = 1`",
+            "bent SHOULD RFC 2544 section 11.4: no test with `filters = 25`",
+        ]
+    );
+    let mut filtered = plan_of(Measure::Throughput);
+    filtered.tests.rotate_right(1);
+    assert_eq!(
+        departures(&filtered),
+        [
+            "bent SHOULD RFC 2544 section 11.4.1: the last one does, as section 11.4 says, which this sequence contradicts"
+        ]
     );
 }

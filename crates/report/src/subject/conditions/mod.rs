@@ -1,11 +1,15 @@
 //! The conditions of RFC 2544 section 11: each test without and with them, side by side.
 
+mod broadcasts;
 mod sentences;
 mod tables;
 
-use crate::digest::Digest;
+pub(crate) use broadcasts::BroadcastTotals;
+
+use crate::digest::{Digest, PointDigest};
 use crate::subject::series::{TestSeries, series};
-use crate::subject::{Chapter, Subject};
+use crate::subject::{Chapter, PointFields, Subject};
+use crate::wording::numbers::three_digits;
 use sixbench_method::plan::SeriesBy;
 use sixbench_method::units::counted;
 
@@ -20,10 +24,28 @@ impl Subject for ModifyingConditions {
             .collect();
         vec![Chapter::new(
             "conditions",
-            "Without and with filters",
+            "Without and with broadcast frames or filters",
             tables,
             vec![],
         )]
+    }
+
+    fn evidence(&self, digest: &Digest) -> Vec<Chapter> {
+        vec![Chapter::new(
+            "broadcasts",
+            "Broadcast frames",
+            vec![broadcasts::table(digest)],
+            vec![],
+        )]
+    }
+
+    fn fill_point<'p>(
+        &self,
+        fields: &mut PointFields<'p>,
+        _digest: &Digest,
+        point: &PointDigest<'p>,
+    ) {
+        fields.broadcasts = broadcasts::of_point(point);
     }
 
     fn comparisons(&self, group: &Digest) -> Vec<String> {
@@ -36,12 +58,16 @@ impl Subject for ModifyingConditions {
 
 /// Returns the series over a condition whose first step is the test without it.
 fn compared<'d>(digest: &Digest<'d>) -> Vec<TestSeries<'d>> {
-    let mut all = series(digest, SeriesBy::Filters);
-    all.retain(|steps| steps.steps.first().is_some_and(|(at, _)| *at == 0.0));
-    all
+    let by = [SeriesBy::Broadcast, SeriesBy::Filters];
+    let all = by.into_iter().flat_map(|by| series(digest, by));
+    all.filter(|steps| steps.steps.first().is_some_and(|(at, _)| *at == 0.0))
+        .collect()
 }
 
 /// Returns the condition of a step in words.
-fn in_words(at: f64) -> String {
-    counted(at as u64, "filter")
+fn condition_label(by: SeriesBy, at: f64) -> String {
+    match by {
+        SeriesBy::Broadcast => format!("{}\u{a0}% broadcast", three_digits(at)),
+        _ => counted(at as u64, "filter"),
+    }
 }

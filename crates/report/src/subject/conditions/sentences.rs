@@ -1,6 +1,6 @@
 //! A sentence on each series over a condition, at its smallest frame size with results.
 
-use super::in_words;
+use super::condition_label;
 use crate::digest::{Digest, PointDigest};
 use crate::subject::series::TestSeries;
 use crate::wording::numbers::supported;
@@ -15,7 +15,11 @@ pub(super) fn sentence(digest: &Digest, steps: &TestSeries) -> Option<String> {
         let rate = point.headline().map_or(String::new(), |of| {
             supported(of.median, of.max - of.min, point.limits().bound())
         });
-        format!("{}{rate} with {}", point.sign(), in_words(*at))
+        format!(
+            "{}{rate} with {}",
+            point.sign(),
+            condition_label(steps.by, *at)
+        )
     };
     let list: Vec<String> = points.iter().map(step).collect();
     Some(format!(

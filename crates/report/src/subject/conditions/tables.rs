@@ -1,11 +1,12 @@
 //! A table of each series over a condition: the median without and with it, and their ratio.
 
-use super::in_words;
+use super::condition_label;
 use crate::digest::Digest;
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
 use crate::subject::series::{Curve, CurveStep, TestSeries, curves};
 use crate::wording::bound::Bound;
+use sixbench_method::plan::SeriesBy;
 use sixbench_method::terms::Directions;
 
 /// A quantity under a condition, and without it.
@@ -42,18 +43,28 @@ pub(super) fn table(digest: &Digest, steps: &TestSeries) -> Table {
             without: &curve.steps[0],
         })
     });
+    let (what, note) = match steps.by {
+        SeriesBy::Broadcast => (
+            "broadcast frames",
+            "Broadcast: frames to the hardware broadcast address, evenly in place of test frames (RFC 2544 section 11.1). The rates count them, so that \
+             as many frames reach the device with and without them.",
+        ),
+        _ => (
+            "filters",
+            "Filters: conditions that the device checks before it forwards a frame, of which the last permits the test frames, and those before it \
+             block other addresses (RFC 2544 section 11.4). Their exact rules are in the facts, under filters.nft.",
+        ),
+    };
     Table::new(
-        format!("Without and with filters: {}", steps.name),
+        format!("Without and with {what}: {}", steps.name),
         columns(steps),
         rows,
     )
-    .with_note(
-        "Medians; rates in frames/s per direction. Filters: conditions that the device checks before it forwards a frame, of which the last permits the test \
-         frames, and those before it block other addresses (RFC 2544 section 11.4). Their exact rules are in the facts, under filters.nft.",
-    )
+    .with_note(format!("Medians; rates in frames/s per direction. {note}"))
 }
 
 fn columns<'c>(steps: &TestSeries) -> Vec<Column<'c, ConditionRow<'c>>> {
+    let by = steps.by;
     let both = steps
         .steps
         .first()
@@ -70,7 +81,9 @@ fn columns<'c>(steps: &TestSeries) -> Vec<Column<'c, ConditionRow<'c>>> {
                 single => single.each().iter().map(ToString::to_string).collect(),
             })
         }),
-        Column::text("Condition", |row: &ConditionRow| in_words(row.step.at)),
+        Column::text("Condition", move |row: &ConditionRow| {
+            condition_label(by, row.step.at)
+        }),
         Column::number("Without", |row: &ConditionRow| row.value(row.without)),
         Column::number("With", |row: &ConditionRow| row.value(row.step)),
         Column::number("With / without (%)", |row: &ConditionRow| row.ratio()),

@@ -2,8 +2,8 @@
 
 use crate::wording::bound::Bound;
 use sixbench_method::trial::{
-    AnomalyKind, Delay, DelayBounds, DirectionResult, Exchange, LengthDistribution, RampCounts,
-    SizeCounts, is_upper_bound,
+    AnomalyKind, BroadcastCounts, Delay, DelayBounds, DirectionResult, Exchange,
+    LengthDistribution, RampCounts, SizeCounts, is_upper_bound,
 };
 use sixbench_method::units::{counted, show_ns};
 
@@ -42,6 +42,7 @@ pub fn direction(result: &DirectionResult) -> String {
     );
     text += &result.ramp.as_ref().map_or_else(String::new, ramp_line);
     text += &sizes_line(&result.sizes);
+    text += &broadcasts_line(result.broadcasts);
     let unusual = unusual_counts(result);
     if !unusual.is_empty() {
         text += &format!("           {}\n", unusual.join(", "));
@@ -110,6 +111,16 @@ fn sizes_line(sizes: &[SizeCounts]) -> String {
         return String::new();
     }
     format!("           not received: {}\n", told.join(", "))
+}
+
+/// Returns the broadcast frames within a trial, in one direction, in a line; empty without any.
+fn broadcasts_line(of: Option<BroadcastCounts>) -> String {
+    of.map_or_else(String::new, |BroadcastCounts { sent, came_back }| {
+        format!(
+            "           beside them: {}, of which {came_back} came back\n",
+            counted(sent, "broadcast frame")
+        )
+    })
 }
 
 /// Returns the frames of the ramp before a trial, in one direction, in a line.

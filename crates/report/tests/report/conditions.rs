@@ -1,0 +1,95 @@
+//! Tests without and with a condition of RFC 2544 section 11, side by side.
+
+use crate::formats::{html, json, terminal};
+use crate::sample::Sample;
+use serde_json::Value;
+use sixbench_method::plan::{Series, SeriesBy, Test};
+use sixbench_method::trial::BroadcastCounts;
+
+/// Returns a run of two steps of a series over a condition, with the same trials.
+fn two_steps(by: SeriesBy, with: f64, change: impl Fn(&mut Test)) -> Sample {
+    let mut sample = Sample::complete();
+    let base = sample.plan.tests[0].clone();
+    let step = |name: &str, at: f64| Test {
+        name: name.to_owned(),
+        series: Some(Series {
+            name: "c".to_owned(),
+            by,
+            at,
+            device: None,
+        }),
+        ..base.clone()
+    };
+    let mut changed = step("c.with", with);
+    change(&mut changed);
+    sample.plan.tests = vec![step("c.without", 0.0), changed];
+    sample
+        .records
+        .retain(|record| record.point.test == base.name);
+    let mut others = sample.records.clone();
+    for (records, name) in [(&mut sample.records, "c.without"), (&mut others, "c.with")] {
+        for record in records {
+            record.point.test = name.to_owned();
+        }
+    }
+    sample.records.extend(others);
+    sample
+}
+
+#[test]
+fn results_without_and_with_filters_stand_side_by_side_with_their_ratio() {
+    let sample = two_steps(SeriesBy::Filters, 25.0, |test| test.filters = 25);
+    let input = sample.input();
+    let page = html(&input).expect("a page");
+    assert!(page.contains("Without and with filters: c"), "no table");
+    assert!(
+        page.contains("25 filters") && page.contains(">100.0<"),
+        "no ratio"
+    );
+    let results: Value = serde_json::from_str(&json(&input)).expect("JSON");
+    let points = results["points"].as_array().expect("points");
+    let with = points.iter().find(|point| point["test"] == "c.with");
+    assert_eq!(with.expect("a point")["filters"], 25);
+    let text = terminal(&input, 400, false);
+    assert!(
+        text.contains("with 0 filters") && text.contains("with 25 filters"),
+        "{text}"
+    );
+}
+
+#[test]
+fn broadcast_frames_are_told_apart_with_those_that_came_back() {
+    let mut sample = two_steps(SeriesBy::Broadcast, 1.0, |test| {
+        test.traffic.broadcast_every = Some(100);
+    });
+    let mut trials = 0;
+    for record in &mut sample.records {
+        if record.point.test == "c.with" {
+            trials += 1;
+            for direction in &mut record.result.directions {
+                direction.broadcasts = Some(BroadcastCounts {
+                    sent: 10,
+                    came_back: 1,
+                });
+            }
+        }
+    }
+    let input = sample.input();
+    let page = html(&input).expect("a page");
+    for text in [
+        "Without and with broadcast frames: c",
+        "Broadcast frames within the trials",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    let results: Value = serde_json::from_str(&json(&input)).expect("JSON");
+    let points = results["points"].as_array().expect("points");
+    let all: Vec<&Value> = points
+        .iter()
+        .filter_map(|point| point["broadcasts"].as_array())
+        .flatten()
+        .filter(|of| of["direction"] == "forward")
+        .collect();
+    let sum = |key: &str| all.iter().filter_map(|of| of[key].as_u64()).sum::<u64>();
+    assert_eq!((sum("sent"), sum("came_back")), (10 * trials, trials));
+}
