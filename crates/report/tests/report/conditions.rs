@@ -29,7 +29,7 @@ fn two_steps(by: SeriesBy, with: f64, change: impl Fn(&mut Test)) -> Sample {
     let mut others = sample.records.clone();
     for (records, name) in [(&mut sample.records, "c.without"), (&mut others, "c.with")] {
         for record in records {
-            record.point.test = name.to_owned();
+            name.clone_into(&mut record.point.test);
         }
     }
     sample.records.extend(others);
