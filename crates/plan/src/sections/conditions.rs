@@ -9,6 +9,7 @@ use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Measure, Test, TrafficSettings};
 use sixbench_method::terms::Share;
 use sixbench_method::units::{self, ValueError, expected};
+use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Library, Recipe};
 use toml::de::DeTable;
 
@@ -95,7 +96,7 @@ pub(crate) fn check_broadcasts(
         )
     } else if has_background || traffic.size_mix.is_some() {
         (
-            format!("`{BROADCAST}` is a mix of frames already"),
+            format!("`{BROADCAST}` contradicts another mix of frames"),
             "leave `background` and mixed frame sizes out: RFC 2544 section 11 repeats a test under each condition separately",
         )
     } else {
@@ -118,6 +119,7 @@ pub(crate) fn read_filters(section: &Section<'_>) -> Vec<u32> {
 pub(crate) fn check_filters(
     section: &Section<'_>,
     filters: &[u32],
+    subscribers: &[u32],
     state: &StatefulSection,
     traffic: &TrafficSettings,
     measure: &Measure,
@@ -134,7 +136,7 @@ pub(crate) fn check_filters(
             format!("`{FILTERS}` does not apply to tests of connections"),
             "leave it out: a filter permits the addresses of frames as they arrive, which state changes on the way",
         )
-    } else if !traffic.has_one_address_pair() || traffic.subscribers.is_some() {
+    } else if !traffic.has_one_address_pair() || !subscribers.is_empty() {
         (
             format!("`{FILTERS}` contradicts varying addresses"),
             "leave one of them out: a filter permits one pair of addresses (RFC 2544 section 11.4)",
@@ -150,7 +152,7 @@ pub(crate) fn check_filters(
 /// # Errors
 /// The reason.
 pub fn check_filtering(recipe: &Recipe, is_set_up_by_hand: bool) -> Result<(), FilterRefusal> {
-    if is_set_up_by_hand {
+    if is_set_up_by_hand || recipe.host == DeviceHost::Manual {
         return Err(FilterRefusal::ByHand(recipe.name.clone()));
     }
     match recipe.filters {
@@ -317,7 +319,7 @@ mod tests {
         let cabled = "[testbed]\nleft = \"e0\"\nright = \"e1\"\n";
         let by_hand = mistakes(cabled, "linux-ipv4", "25");
         assert!(
-            by_hand.contains("plan.toml:7:") && by_hand.contains("is set up by hand"),
+            by_hand.contains("plan.toml:8:") && by_hand.contains("is set up by hand"),
             "{by_hand}"
         );
         let unable = mistakes("", "vpp-ipv4", "25");

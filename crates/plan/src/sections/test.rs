@@ -254,7 +254,14 @@ fn read_listed(
     let dns = dns::read_steps(section, measure);
     let steps = read_steps(section, state, dns, defaults);
     check_flows(section, &steps, traffic);
-    conditions::check_filters(section, &steps.filters, &steps.state, traffic, measure);
+    conditions::check_filters(
+        section,
+        &steps.filters,
+        &steps.subscribers,
+        &steps.state,
+        traffic,
+        measure,
+    );
     conditions::check_broadcasts(
         section,
         &steps.broadcast,

@@ -3,8 +3,24 @@
 use crate::formats::{html, json, terminal};
 use crate::sample::Sample;
 use serde_json::Value;
-use sixbench_method::plan::{Series, SeriesBy, Test};
+use sixbench_method::measures::Outcome;
+use sixbench_method::plan::{Point, Series, SeriesBy, Test};
+use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::BroadcastCounts;
+
+/// Returns the points of records and outcomes, each with the name that its test gets.
+fn points_of<'s>(
+    records: &'s mut [TrialRecord],
+    outcomes: &'s mut [Outcome],
+    name: &'static str,
+) -> Vec<(&'s mut Point, &'static str)> {
+    let of_records = records.iter_mut().map(|record| &mut record.point);
+    let of_outcomes = outcomes.iter_mut().map(|outcome| &mut outcome.point);
+    of_records
+        .chain(of_outcomes)
+        .map(|point| (point, name))
+        .collect()
+}
 
 /// Returns a run of two steps of a series over a condition, with the same trials.
 fn two_steps(by: SeriesBy, with: f64, change: impl Fn(&mut Test)) -> Sample {
@@ -26,13 +42,18 @@ fn two_steps(by: SeriesBy, with: f64, change: impl Fn(&mut Test)) -> Sample {
     sample
         .records
         .retain(|record| record.point.test == base.name);
-    let mut others = sample.records.clone();
-    for (records, name) in [(&mut sample.records, "c.without"), (&mut others, "c.with")] {
-        for record in records {
-            name.clone_into(&mut record.point.test);
-        }
+    sample
+        .outcomes
+        .retain(|outcome| outcome.point.test == base.name);
+    let (mut records, mut outcomes) = (sample.records.clone(), sample.outcomes.clone());
+    for (point, name) in points_of(&mut sample.records, &mut sample.outcomes, "c.without")
+        .into_iter()
+        .chain(points_of(&mut records, &mut outcomes, "c.with"))
+    {
+        name.clone_into(&mut point.test);
     }
-    sample.records.extend(others);
+    sample.records.extend(records);
+    sample.outcomes.extend(outcomes);
     sample
 }
 

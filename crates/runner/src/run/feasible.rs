@@ -11,7 +11,7 @@ use sixbench_io::PortSpec;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{SkipReason, SkippedTest};
-use sixbench_method::terms::FrameSize;
+use sixbench_method::terms::{FrameSize, Share};
 use sixbench_plan::{Links, LoadedPlan, check_filtering, check_vector_load};
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{
@@ -165,6 +165,7 @@ pub fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Re
 /// Returns the job of a test at its first frame size, at each of which the addresses are the same. Every size must be possible.
 fn first_job(plan: &Plan, test: &Test, recipe: &Recipe) -> Result<Option<Job>, PlanError> {
     check_sizes(test)?;
+    check_broadcasts(test)?;
     let job = |size: &FrameSize| profile::job(recipe, test, *size, plan.seed, plan.trial);
     let jobs: Vec<Job> = test.frame_sizes.iter().map(job).collect::<Result<_, _>>()?;
     Ok(jobs.into_iter().next())
@@ -188,6 +189,23 @@ fn check_sizes(test: &Test) -> Result<(), PlanError> {
         return Ok(());
     };
     Err(PlanError(format!("test {name}: {mistake}")))
+}
+
+/// Refuses a resolved plan with broadcast frames in trials that cannot have them. The reader of a plan file does so at the line.
+fn check_broadcasts(test: &Test) -> Result<(), PlanError> {
+    let traffic = &test.traffic;
+    let can_have_some = test.measure.can_have_broadcasts()
+        && test.stateful.is_none()
+        && traffic.size_mix.is_none()
+        && test.foreground == Share::ALL;
+    if traffic.broadcast_every.is_none() || can_have_some {
+        return Ok(());
+    }
+    let text = format!(
+        "test {}: its trials can have no broadcast frames; leave broadcast-every out",
+        test.name
+    );
+    Err(PlanError(text))
 }
 
 /// Adds the error of a test to the mistakes; a forbidden address is told only if there is no mistake.

@@ -103,7 +103,7 @@ fn blocked_pair(number: u32, is_ipv4: bool) -> (IpAddr, IpAddr) {
 pub(super) fn problem(recipe: &Recipe) -> Option<String> {
     recipe.filters?;
     let is_forwarded_by_the_kernel = recipe.system == System::Linux
-        && matches!(recipe.host, DeviceHost::Netns | DeviceHost::Lab)
+        && recipe.host != DeviceHost::Memif
         && !recipe.owns_links
         && !recipe.technology.is_dns()
         && !recipe.left.is_silent();
