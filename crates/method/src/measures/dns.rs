@@ -12,7 +12,7 @@ use super::{
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, count, repetitions, seconds};
 use crate::plan::{
-    DOMAIN, DnsRole, DnsTest, QueryTransport, Names, Profile, QueryFile, Stateful, checked_domain,
+    DOMAIN, DnsRole, DnsTest, Names, Profile, QueryFile, QueryTransport, Stateful, checked_domain,
 };
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{TrialKind, TrialSpec};
@@ -203,7 +203,8 @@ impl DnsTest {
 impl DnsTest {
     /// Returns the test with the transport that the keys ask for.
     fn with_transport(self, keys: &impl Keys) -> Self {
-        let read = |text: &str| units::word(text, "the transport of queries", &QueryTransport::WORDS);
+        let read =
+            |text: &str| units::word(text, "the transport of queries", &QueryTransport::WORDS);
         let transport = keys.text("transport", read).unwrap_or_default();
         if transport == QueryTransport::Udp {
             refuse_tcp_keys(keys);
@@ -234,7 +235,11 @@ fn refuse_tcp_keys(keys: &impl Keys) {
     for key in ["tcp-connections", "tcp-outstanding"] {
         if keys.is_given(key) && keys.number(key, connection_count).is_some() {
             let title = format!("`{key}` needs `transport = \"tcp\"`");
-            keys.mistake_with_help(key, title, "set `transport`, or leave it out: UDP has no connections");
+            keys.mistake_with_help(
+                key,
+                title,
+                "set `transport`, or leave it out: UDP has no connections",
+            );
         }
     }
 }
@@ -525,7 +530,10 @@ fn names_of_file(queries: &QueryFile) -> Vec<Clause> {
         Clause::must(
             PROCEDURE,
             "all queries contain different names",
-            format!("{}, asked in order and again from the start: names may be repeated while they are cached", queries.description()),
+            format!(
+                "{}, asked in order and again from the start: names may be repeated while they are cached",
+                queries.description()
+            ),
             false,
         ),
         Clause::must(
@@ -685,7 +693,12 @@ fn tester(dns: &DnsTest) -> Vec<Clause> {
     );
     vec![
         looped(dns).or_in_part(true),
-        Clause::should(TESTER, "2 (r + delta) within 0.25 t, delta at least 0.1", quarter, true),
+        Clause::should(
+            TESTER,
+            "2 (r + delta) within 0.25 t, delta at least 0.1",
+            quarter,
+            true,
+        ),
     ]
 }
 
@@ -697,7 +710,10 @@ fn looped(dns: &DnsTest) -> Clause {
             "before the first trial, but over UDP: the client's connections over TCP are not looped; the faults of a trial show where it fell short",
             false,
         ),
-        (None, None) => must("before the first trial; one at a rate that is not certified is invalid", true),
+        (None, None) => must(
+            "before the first trial; one at a rate that is not certified is invalid",
+            true,
+        ),
         (None, Some(machine)) => {
             let actual = format!(
                 "before the first trial, over a link of its own to the machine {machine}, where every name has an AAAA record for it; a \
