@@ -177,12 +177,7 @@ fn records(
     if additional.pos() != message.as_slice().len() {
         return Ok(AnswerClass::Malformed);
     }
-    let header = message.header();
-    let octets = header.as_slice();
-    let has_form = header.opcode() == Opcode::QUERY
-        && header.rd()
-        && has_flag(octets[2], octets[3], due.role)
-        && others == 0;
+    let has_form = answers_a_query(message, due.role) && others == 0;
     Ok(match (&addresses[..], due.address) {
         ([], Some(_)) => AnswerClass::Empty,
         ([(address, _)], Some(expected)) if *address != expected => AnswerClass::WrongAddress,
@@ -191,6 +186,13 @@ fn records(
         ([], None) | ([_], Some(_)) => AnswerClass::WrongForm,
         _ => AnswerClass::WrongAddress,
     })
+}
+
+/// Returns whether the header is that of an answer of a server in this role to a query of the client.
+pub(super) fn answers_a_query(message: &Message<[u8]>, role: DnsRole) -> bool {
+    let header = message.header();
+    let octets = header.as_slice();
+    header.opcode() == Opcode::QUERY && header.rd() && has_flag(octets[2], octets[3], role)
 }
 
 /// Returns a description of a message in one line, as an example of a wrong answer.

@@ -79,6 +79,16 @@ pub(crate) struct Reply<'a> {
     pub(crate) arrival: Arrival,
 }
 
+/// Returns the address of the client with a port that the kernel chooses; without a client, any address of the server's family.
+pub(super) fn local_address(client: Option<IpAddr>, server: SocketAddr) -> SocketAddr {
+    let any = if server.is_ipv4() {
+        IpAddr::from([0; 4])
+    } else {
+        IpAddr::from([0u16; 8])
+    };
+    SocketAddr::new(client.unwrap_or(any), 0)
+}
+
 impl QuerySockets {
     /// Opens `count` sockets on ports that the kernel chooses.
     ///
@@ -91,12 +101,7 @@ impl QuerySockets {
         query: Query,
         key: u64,
     ) -> io::Result<Self> {
-        let any = if server.is_ipv4() {
-            IpAddr::from([0; 4])
-        } else {
-            IpAddr::from([0u16; 8])
-        };
-        let local = SocketAddr::new(client.unwrap_or(any), 0);
+        let local = local_address(client, server);
         let poll = Poll::new()?;
         let mut sockets = Vec::with_capacity(usize::from(count));
         for index in 0..usize::from(count.max(1)) {

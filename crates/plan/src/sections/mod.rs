@@ -2,10 +2,11 @@
 
 pub(crate) mod agent;
 pub(crate) mod authority;
-pub(crate) mod conditions;
+pub(crate) mod broadcasts;
 pub(crate) mod cores;
 pub(crate) mod dns;
 pub(crate) mod expect;
+pub(crate) mod filters;
 pub(crate) mod machines;
 pub(crate) mod measure;
 pub(crate) mod requirements;

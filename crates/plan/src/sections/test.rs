@@ -5,13 +5,13 @@ use crate::reader::words::{
     any, count, directions, hash_fields, identifier, known_dut, resolved_identifier, title,
 };
 use crate::reader::{Section, nearest};
-use crate::sections::conditions;
 use crate::sections::cores;
 use crate::sections::dns;
 use crate::sections::expect::{ExpectContext, read_expectations};
 use crate::sections::measure::read_measure;
 use crate::sections::stateful::{self, check_combinations, read_stateful};
 use crate::sections::traffic::read_traffic;
+use crate::sections::{broadcasts, filters};
 use sixbench_method::measures::Keys;
 use sixbench_method::names::NameError;
 use sixbench_method::plan::{
@@ -254,7 +254,7 @@ fn read_listed(
     let dns = dns::read_steps(section, measure);
     let steps = read_steps(section, state, dns, defaults);
     check_flows(section, &steps, traffic);
-    conditions::check_filters(
+    filters::check_filters(
         section,
         &steps.filters,
         &steps.subscribers,
@@ -262,7 +262,7 @@ fn read_listed(
         traffic,
         measure,
     );
-    conditions::check_broadcasts(
+    broadcasts::check_broadcasts(
         section,
         &steps.broadcast,
         &steps.state,
@@ -390,7 +390,7 @@ struct ListedSettings {
     subscribers: Vec<u32>,
     cores: cores::CoreSteps,
     filters: Vec<u32>,
-    broadcast: Vec<conditions::BroadcastShare>,
+    broadcast: Vec<broadcasts::BroadcastShare>,
     state: stateful::StatefulSection,
     dns: dns::DnsSection,
 }
@@ -418,8 +418,8 @@ fn read_steps(
             .numbers("subscribers", flow_count)
             .unwrap_or_default(),
         cores: cores::read(section, defaults.machines, defaults.duts),
-        filters: conditions::read_filters(section),
-        broadcast: conditions::read_broadcasts(section),
+        filters: filters::read_filters(section),
+        broadcast: broadcasts::read_broadcasts(section),
         state,
         dns,
     };

@@ -10,7 +10,7 @@ use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{AcceptedLoss, Bracket, Limit};
 use sixbench_method::status::InvalidCause;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
-use sixbench_method::trial::{RequirementResults, TrialKind, Verdict};
+use sixbench_method::trial::{DirectionResult, RequirementResults, TrialKind, Verdict};
 use sixbench_stats::Summary;
 use std::collections::BTreeMap;
 
@@ -52,6 +52,17 @@ impl<'a> PointDigest<'a> {
             goals,
             samples,
         }
+    }
+
+    /// Returns what was counted in a direction, of all trials of the point.
+    pub(crate) fn in_direction(
+        &self,
+        direction: Direction,
+    ) -> impl Iterator<Item = &'a DirectionResult> {
+        self.records
+            .iter()
+            .flat_map(|record| &record.result.directions)
+            .filter(move |of| of.direction == direction)
     }
 
     /// Returns the first loss goal of the test of this point, by which its trials are judged.

@@ -1,7 +1,7 @@
 //! Decides whether a message is an answer to a query of a file. Nothing from the network is trusted: no message may cause a panic here.
 
-use super::super::judge::{AnswerClass, MessageClass, ParseError, asks, has_flag};
-use domain::base::iana::{Class, Opcode, Rcode, Rtype};
+use super::super::judge::{AnswerClass, MessageClass, ParseError, answers_a_query, asks};
+use domain::base::iana::{Class, Rcode, Rtype};
 use domain::base::{Message, ParsedName, ParsedRecord, ToName};
 use domain::rdata::{Aaaa, Cname};
 use sixbench_method::plan::DnsRole;
@@ -83,16 +83,11 @@ fn records(message: &Message<[u8]>, due: &FileAnswer<'_>) -> Result<AnswerClass,
     if !ends_with_its_records(message)? {
         return Ok(AnswerClass::Malformed);
     }
-    let header = message.header();
-    let octets = header.as_slice();
-    let has_form = header.opcode() == Opcode::QUERY
-        && header.rd()
-        && has_flag(octets[2], octets[3], due.role)
-        && found.others == 0;
+    let has_form = answers_a_query(message, due.role) && found.others == 0;
     let exists = due
         .addresses
         .is_some_and(|(_, addresses)| !addresses.is_empty());
-    let denies = header.rcode() == Rcode::NXDOMAIN;
+    let denies = message.header().rcode() == Rcode::NXDOMAIN;
     Ok(
         if found.wrong > 0 || found.synthesised > 0 && found.own > 0 {
             AnswerClass::WrongAddress

@@ -8,7 +8,7 @@ mod framing;
 #[cfg(test)]
 mod tests;
 
-use super::sockets::Reply;
+use super::sockets::{Reply, local_address};
 use crate::delay::arrival::Polls;
 use connection::{Delivery, QueryConnection, QueryConnectionState};
 use mio::net::TcpStream;
@@ -79,11 +79,6 @@ impl QueryConnections {
         patience_ns: u64,
         key: u64,
     ) -> io::Result<Self> {
-        let any = if server.is_ipv4() {
-            IpAddr::from([0; 4])
-        } else {
-            IpAddr::from([0u16; 8])
-        };
         let count = usize::from(settings.connections.max(1));
         Ok(Self {
             connections: (0..count)
@@ -97,7 +92,7 @@ impl QueryConnections {
             poll: Poll::new()?,
             events: Events::with_capacity(count.clamp(8, 1024)),
             room: vec![0; READ].into(),
-            from: SocketAddr::new(client.unwrap_or(any), 0),
+            from: local_address(client, server),
             server,
             outstanding: settings.outstanding.max(1),
             patience_ns,

@@ -30,12 +30,8 @@ pub(super) fn of_point(point: &PointDigest) -> Vec<BroadcastTotals> {
 }
 
 fn of_direction(point: &PointDigest, direction: Direction) -> Option<BroadcastTotals> {
-    let directions = point
-        .records
-        .iter()
-        .flat_map(|record| &record.result.directions);
-    let counts: Vec<BroadcastCounts> = directions
-        .filter(|of| of.direction == direction)
+    let counts: Vec<BroadcastCounts> = point
+        .in_direction(direction)
         .filter_map(|of| of.broadcasts)
         .collect();
     (!counts.is_empty()).then(|| BroadcastTotals {

@@ -37,12 +37,8 @@ pub(super) fn of_point(point: &PointDigest) -> Vec<RampTotals> {
 }
 
 fn of_direction(point: &PointDigest, direction: Direction) -> Option<RampTotals> {
-    let directions = point
-        .records
-        .iter()
-        .flat_map(|record| &record.result.directions);
-    let ramps: Vec<RampCounts> = directions
-        .filter(|of| of.direction == direction)
+    let ramps: Vec<RampCounts> = point
+        .in_direction(direction)
         .filter_map(|of| of.ramp)
         .collect();
     let first = ramps.first()?;
