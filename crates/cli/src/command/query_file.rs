@@ -67,12 +67,14 @@ fn text_of(path: &Path, most: usize) -> io::Result<String> {
     File::open(path)?
         .take(most as u64 + 1)
         .read_to_end(&mut octets)?;
-    if octets.len() > most {
-        let title = format!("it has more than {most} octets; name a file with fewer queries");
-        return Err(io::Error::other(title));
+    // Other octets than UTF-8 are no letters of a name: what replaces them is refused at its place. It is longer, and is what is kept with the results.
+    let text = String::from_utf8_lossy(&octets).into_owned();
+    if text.len() > most {
+        return Err(io::Error::other(format!(
+            "it has more than {most} octets; name a file with fewer queries"
+        )));
     }
-    // Other octets than UTF-8 are no letters of a name: what replaces them is refused at its place.
-    Ok(String::from_utf8_lossy(&octets).into_owned())
+    Ok(text)
 }
 
 fn at_its_key(plan: (&str, &str), test: &str, file: &str, error: &io::Error) -> Failed {

@@ -211,7 +211,10 @@ impl LayerSpec {
         if self.fill == LayerFill::Absent {
             Ok(())
         } else {
-            Err(self.repeated(argument))
+            Err(FrameMistake::SecondFill {
+                layer: self.kind.name(),
+                argument: argument.to_owned(),
+            })
         }
     }
 

@@ -31,6 +31,14 @@ pub enum FrameMistake {
         /// The name of the field.
         field: String,
     },
+    /// A layer has its octets twice.
+    #[error("{layer} has its octets already; `{argument}` is one argument too many")]
+    SecondFill {
+        /// The name of the layer.
+        layer: &'static str,
+        /// The second argument.
+        argument: String,
+    },
     /// The value of a field cannot be read.
     #[error("{layer}.{field}: `{value}` is no value of this field; expected {expected}")]
     BadValue {

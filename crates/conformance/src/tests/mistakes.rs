@@ -66,7 +66,7 @@ fn a_mistake_is_told_at_its_line() {
         (
             "payload(32)",
             "payload(32, 16)",
-            "rfc7915.toml:11: payload.16 is given twice",
+            "rfc7915.toml:11: payload has its octets already; `16` is one argument too many",
         ),
         (
             "src=host4",

@@ -8,7 +8,7 @@ use super::certify::{self, CertificateSearch};
 use super::client::{QueryClient, QueryCounts, TrialQueries};
 use super::diagnosis;
 use super::drive::{Division, ThreadContext, perform};
-use super::file::{AddressLookup, FileQueries, LookedUp, OwnNames, names_to_look_up};
+use super::file::{AddressLookup, FileProbe, FileQueries, LookedUp, OwnNames, names_to_look_up};
 use super::names::NamePopulation;
 use super::query::Query;
 use super::questions::{ExpectedAnswers, NameRange, Questions, address};
@@ -172,6 +172,8 @@ impl DnsTester {
     pub fn forget(&mut self) {
         (self.pool, self.is_probed, self.has_failed) = (None, false, false);
         self.allocator.forget();
+        // What the server was asked about names of a file is no longer in its cache.
+        self.file = None;
     }
 
     /// Makes the authority listen, so that the server under test can reach it from the beginning.
@@ -228,50 +230,30 @@ impl DnsTester {
             self.settings.expectation,
             &BTreeMap::new(),
         );
-        let mut transport = self.transport(self.ends.server, FrameRate(1), 1)?;
-        let mut attempts = 0;
-        while !self.is_answered(&first, attempts, &mut transport)? {
-            attempts += 1;
-            if Instant::now() > end {
-                let asked = ResolvedNames {
-                    queries: attempts,
-                    errors: transport.errors(),
-                    tcp: transport.connections(),
-                    ..ResolvedNames::default()
-                };
-                return Err(DnsError::Unfit {
-                    server: self.ends.server,
-                    what: diagnosis::silent(&first.text(0), self.ends.server, &asked),
-                });
-            }
+        let mut transport = self.transport_of_few()?;
+        let probe = FileProbe {
+            clock: &self.clock,
+            stop: &self.stop,
+            timeout_ns: self.settings.timeout_ns,
+        };
+        let ended = self.asking(self.ends.server, || {
+            probe.wait_for_response(&first, &mut transport, end)
+        })?;
+        self.check_stop()?;
+        if let Err(attempts) = ended {
+            let asked = ResolvedNames {
+                queries: attempts,
+                errors: transport.errors(),
+                tcp: transport.connections(),
+                ..ResolvedNames::default()
+            };
+            return Err(DnsError::Unfit {
+                server: self.ends.server,
+                what: diagnosis::silent(&first.text(0), self.ends.server, &asked),
+            });
         }
         self.is_probed = true;
         Ok(())
-    }
-
-    /// Sends the first query of the file as number `attempt`, and returns whether a response to it comes in time.
-    fn is_answered(
-        &self,
-        file: &FileQueries,
-        attempt: u64,
-        transport: &mut QueryCarrier,
-    ) -> Result<bool, DnsError> {
-        transport.send_messages(attempt, 1, |_| file.message(0));
-        let until = Instant::now() + Duration::from_nanos(self.settings.timeout_ns);
-        let mut is_answered = false;
-        while !is_answered && Instant::now() < until {
-            self.check_stop()?;
-            transport.wait(Duration::from_millis(1));
-            transport.receive(&self.clock, |reply| {
-                let is_response = reply.sequence.is_some();
-                is_answered |= is_response && file.is_about(0, reply.octets);
-                is_response
-            });
-        }
-        if !is_answered {
-            transport.expire(attempt);
-        }
-        Ok(is_answered)
     }
 
     fn own_names(&self) -> OwnNames<'_> {
@@ -292,13 +274,13 @@ impl DnsTester {
             let LookedUp { addresses, failed } = if names.is_empty() {
                 LookedUp::default()
             } else {
-                let mut transport = self.transport(self.ends.server, FrameRate(1), 1)?;
+                let mut transport = self.transport_of_few()?;
                 let lookup = AddressLookup {
                     clock: &self.clock,
                     stop: &self.stop,
                     timeout_ns: self.settings.timeout_ns,
                 };
-                lookup.look_up(names, &mut transport)
+                self.asking(self.ends.server, || lookup.look_up(names, &mut transport))?
             };
             self.check_stop()?;
             let queries = FileQueries::new(&queries, self.own_names(), expectation, &addresses);
@@ -376,33 +358,55 @@ impl DnsTester {
         &self,
         server: SocketAddr,
         rate: FrameRate,
-        of: u64,
+        share: ThreadShare,
     ) -> Result<QueryCarrier, DnsError> {
         match self.settings.tcp.filter(|_| server == self.ends.server) {
-            None => Ok(QueryCarrier::Udp(self.sockets(server, rate, of)?)),
-            Some(tcp) => {
-                let settings = QueryConnectionSettings {
-                    connections: tcp.of_thread(of),
-                    ..tcp
-                };
-                let (client, patience_ns) = (self.ends.client, self.settings.timeout_ns);
-                let namespace = self.asking_namespace(server);
-                let key = self.trials;
-                let connections = within(namespace, || {
-                    let mut all =
-                        QueryConnections::new(client, server, settings, patience_ns, key)?;
-                    all.establish(&self.clock)?;
-                    Ok(all)
-                })?
-                .map_err(|source| DnsError::Client {
-                    server,
-                    place: place(namespace),
-                    source,
-                })?;
-                let query = Query::new(&self.settings.domain);
-                Ok(QueryCarrier::Tcp(Box::new(connections), query))
-            }
+            None => Ok(QueryCarrier::Udp(self.sockets(server, rate, share.of)?)),
+            Some(tcp) => self.connected(server, tcp, tcp.of_thread(share)),
         }
+    }
+
+    /// Returns what carries a few queries to the server under test before a trial: over TCP, one connection.
+    fn transport_of_few(&self) -> Result<QueryCarrier, DnsError> {
+        let server = self.ends.server;
+        match self.settings.tcp {
+            None => Ok(QueryCarrier::Udp(self.sockets(server, FrameRate(1), 1)?)),
+            Some(tcp) => self.connected(server, tcp, 1),
+        }
+    }
+
+    fn connected(
+        &self,
+        server: SocketAddr,
+        tcp: QueryConnectionSettings,
+        connections: u16,
+    ) -> Result<QueryCarrier, DnsError> {
+        let settings = QueryConnectionSettings { connections, ..tcp };
+        let (client, patience_ns) = (self.ends.client, self.settings.timeout_ns);
+        let key = self.trials;
+        let opened = self.asking(server, || {
+            let mut all = QueryConnections::new(client, server, settings, patience_ns, key)?;
+            all.establish(&self.clock)?;
+            Ok(all)
+        })?;
+        let opened = opened.map_err(|source| DnsError::Client {
+            server,
+            place: place(self.asking_namespace(server)),
+            source,
+        })?;
+        let query = Query::new(&self.settings.domain);
+        Ok(QueryCarrier::Tcp(Box::new(opened), query))
+    }
+
+    /// Runs what asks a server in the namespace from which it is queried. Over UDP the sockets are there already; a TCP connection that the server closes is opened
+    /// again by the thread that asks.
+    fn asking<T: Send>(
+        &self,
+        server: SocketAddr,
+        work: impl FnOnce() -> T + Send,
+    ) -> Result<T, DnsError> {
+        let tcp = self.settings.tcp.filter(|_| server == self.ends.server);
+        within(tcp.and_then(|_| self.asking_namespace(server)), work)
     }
 
     /// Returns sockets for one client thread, so many that identifiers never run out.
@@ -448,7 +452,7 @@ impl DnsTester {
     }
 
     fn resolve(&mut self, names: NameRange) -> Result<ResolvedNames, DnsError> {
-        let mut sockets = self.transport(self.ends.server, FrameRate(1), 1)?;
+        let mut transport = self.transport_of_few()?;
         let settings = &self.settings;
         let resolver = NameResolver {
             clock: &self.clock,
@@ -459,7 +463,7 @@ impl DnsTester {
         };
         let all =
             (names.first..names.first + names.count).map(|number| address(settings.names, number));
-        Ok(resolver.resolve(all, &mut sockets))
+        self.asking(self.ends.server, || resolver.resolve(all, &mut transport))
     }
 
     /// Returns the names that are to be cached in a trial of this many queries. They are resolved unless they are cached already, and for long enough.
@@ -729,14 +733,11 @@ impl DnsTester {
             stall_ns: settings.stall_ns,
             shares_core: self.shares_core(),
         };
-        // A connection that the server closes is opened again by the thread of the client, which therefore runs in the client's namespace.
-        let namespace = settings
-            .tcp
-            .and_then(|_| self.asking_namespace(target.server));
-        let counted = within(namespace, || {
-            perform(clients, authorities, &division, &context)
-        })?
-        .ok_or(DnsError::Interrupted);
+        let counted = self
+            .asking(target.server, || {
+                perform(clients, authorities, &division, &context)
+            })?
+            .ok_or(DnsError::Interrupted);
         if let (Some(records), Some(path)) = (records, records_at) {
             records
                 .finish()
@@ -761,10 +762,11 @@ impl DnsTester {
     ) -> Result<Vec<QueryClient<'t>>, DnsError> {
         (0..threads)
             .map(|index| {
+                let share = ThreadShare { index, of: threads };
                 Ok(QueryClient::new(
                     trial,
-                    ThreadShare { index, of: threads },
-                    self.transport(server, trial.rate, threads)?,
+                    share,
+                    self.transport(server, trial.rate, share)?,
                     records.and_then(RecordWriter::hand),
                 ))
             })

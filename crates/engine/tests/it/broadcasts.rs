@@ -38,8 +38,8 @@ fn router(loses: impl Fn(u64) -> bool + Send + 'static) -> (LoopbackDevice, Arc<
     (device, broadcasts)
 }
 
-fn counts(sent: u64, came_back: u64) -> BroadcastCounts {
-    BroadcastCounts { sent, came_back }
+fn counts(sent: u64, forwarded: u64) -> BroadcastCounts {
+    BroadcastCounts { sent, forwarded }
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn every_100th_frame_is_broadcast_and_none_of_them_is_lost() {
 }
 
 #[test]
-fn what_a_bridge_floods_came_back_and_is_not_foreign() {
+fn what_a_bridge_floods_is_forwarded_and_not_foreign() {
     let result = trial(with_broadcasts(ipv4()), each(|_, frame| vec![frame]));
     for direction in &result.directions {
         assert_eq!(direction.broadcasts, Some(counts(BROADCASTS, BROADCASTS)));
@@ -108,7 +108,7 @@ fn a_tester_on_two_machines_counts_broadcast_frames_exactly() {
     for direction in &result.directions {
         let of = direction.broadcasts.expect("broadcast frames");
         assert_eq!(
-            (of.sent, of.came_back, direction.not_received()),
+            (of.sent, of.forwarded, direction.not_received()),
             (BROADCASTS, BROADCASTS, 0)
         );
     }

@@ -232,8 +232,13 @@ impl DnsTest {
 
 /// Reports the keys of connections in a test over UDP, which has none.
 fn refuse_tcp_keys(keys: &impl Keys) {
-    for key in ["tcp-connections", "tcp-outstanding"] {
-        if keys.is_given(key) && keys.number(key, connection_count).is_some() {
+    let connections = keys.number("tcp-connections", connection_count);
+    let outstanding = keys.number("tcp-outstanding", outstanding_count);
+    for (key, given) in [
+        ("tcp-connections", connections),
+        ("tcp-outstanding", outstanding),
+    ] {
+        if given.is_some() {
             let title = format!("`{key}` needs `transport = \"tcp\"`");
             keys.mistake_with_help(
                 key,

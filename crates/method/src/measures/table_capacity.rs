@@ -239,6 +239,8 @@ impl CapacitySearch {
             minimum,
             maximum,
             width,
+            // One trial decides on a number of connections.
+            certainty: None,
             ..self.search.clone()
         };
         let goal = self.search.first_goal();

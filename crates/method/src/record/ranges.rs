@@ -81,7 +81,7 @@ fn largest_count(of: &DirectionResult) -> u64 {
         .iter()
         .flat_map(|of| [of.messages, of.quoting, of.background, of.wrong_checksum]);
     let sizes = of.sizes.iter().flat_map(|of| [of.offered, of.not_received]);
-    let broadcasts = of.broadcasts.iter().flat_map(|of| [of.sent, of.came_back]);
+    let broadcasts = of.broadcasts.iter().flat_map(|of| [of.sent, of.forwarded]);
     let lists = lists
         .chain(broadcasts)
         .chain(errors)

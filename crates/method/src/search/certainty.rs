@@ -30,6 +30,8 @@ impl Certainty {
     pub const EXCEED_RATIO: NumberBound = NumberBound::new(0.0, 0.99);
     /// The most full trials that may be needed at one load.
     pub const MOST_TRIALS: u64 = 100;
+    /// The least exceed ratio above 0: that of one trial among the most.
+    pub const LEAST_TOLERANT: f64 = 1.0 / Self::MOST_TRIALS as f64;
 
     /// Returns the certainty of RFC 2544 with trials of `duration_ns` nanoseconds: one trial decides.
     pub fn one_trial(duration_ns: u64) -> Self {

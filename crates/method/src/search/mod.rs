@@ -115,12 +115,18 @@ impl SearchSettings {
         self.goals.first().copied().unwrap_or(LossRatio::ZERO)
     }
 
+    /// Returns the trials that classify a load, if the method has such attributes: a binary search makes one trial at each.
+    fn attributes(&self) -> Option<Certainty> {
+        self.certainty
+            .filter(|_| self.method.info().takes_several_goals)
+    }
+
     /// Returns what a load must meet by the loss goal `loss_ratio`.
     pub fn accepted(&self, loss_ratio: LossRatio) -> AcceptedLoss {
         AcceptedLoss {
             loss_ratio,
             exceed_ratio: self
-                .certainty
+                .attributes()
                 .map_or(0.0, |certainty| certainty.exceed_ratio),
         }
     }

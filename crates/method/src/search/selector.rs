@@ -168,7 +168,7 @@ impl Selector {
 }
 
 /// Returns the load at which the DUT, if it forwarded no more than in this trial, would lose exactly the accepted ratio: received frames over the
-/// trial's duration, in the worse direction.
+/// trial's duration, in the worse direction. Broadcast frames are part of the load and are not forwarded.
 fn forwarding_rate(result: &TrialResult, accepted: LossRatio) -> FrameRate {
     let rate = |d: &DirectionResult| {
         // A sender that stopped early, or took too long, offered its frames over the time it took, not over the nominal one.
@@ -177,7 +177,10 @@ fn forwarding_rate(result: &TrialResult, accepted: LossRatio) -> FrameRate {
         } else {
             result.spec.duration_ns
         };
-        d.received as f64 * 1e9 / took_ns as f64 / (1.0 - accepted.0.min(0.99))
+        let test_frames = d.offered.max(1) as f64;
+        let broadcasts = d.broadcasts.map_or(0, |of| of.sent) as f64;
+        let of_load = (test_frames + broadcasts) / test_frames;
+        d.received as f64 * of_load * 1e9 / took_ns as f64 / (1.0 - accepted.0.min(0.99))
     };
     let worst = result
         .directions

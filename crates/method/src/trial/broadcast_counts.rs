@@ -9,5 +9,5 @@ pub struct BroadcastCounts {
     /// Frames to the hardware broadcast address that left the tester, each in place of a test frame.
     pub sent: u64,
     /// Broadcast frames of the trial, of either direction, that arrived at the port where this direction is received: a bridge floods them.
-    pub came_back: u64,
+    pub forwarded: u64,
 }

@@ -7,7 +7,7 @@ use sixbench_method::measures::Keys;
 use sixbench_method::plan::Profile;
 use sixbench_method::search::{Certainty, SearchMethod, SearchSettings};
 use sixbench_method::trial::TrialSettings;
-use sixbench_method::units::{self, show_ns};
+use sixbench_method::units::{self, show_ns, show_percent};
 
 /// Reads the section. A profile gives the values of keys that are not given; `trial` is that of the plan.
 pub(crate) fn read(
@@ -95,15 +95,19 @@ fn check_certainty(section: &Section<'_>, certainty: Certainty, duration_ns: u64
             format!("the duration sum must be at most {most} trials of {trial}"),
         );
     }
-    if !Certainty::EXCEED_RATIO.contains(exceed_ratio) {
-        section.mistake(EXCEED_RATIO, "the exceed ratio must be between 0% and 99%");
+    let is_met_by_some_sum = exceed_ratio == 0.0 || exceed_ratio >= Certainty::LEAST_TOLERANT;
+    if !Certainty::EXCEED_RATIO.contains(exceed_ratio) || !is_met_by_some_sum {
+        section.mistake(
+            EXCEED_RATIO,
+            "the exceed ratio must be 0%, or between 1% and 99%",
+        );
     } else if exceed_ratio > 0.0 && duration_ns > sum_that_may_be_lossy(certainty) {
         let least = show_ns(Certainty::least_tolerant_sum_ns(exceed_ratio, duration_ns));
         section.mistake_with_help(
             EXCEED_RATIO,
             format!(
-                "one lossy trial of {trial} is already more than {}% of {}",
-                exceed_ratio * 100.0,
+                "one lossy trial of {trial} is already more than {} of {}",
+                show_percent(exceed_ratio),
                 show_ns(sum)
             ),
             format!("set duration-sum to at least {least}, so that a lossy trial is tolerated"),
@@ -215,11 +219,15 @@ duration = \"60s\"
             ),
             (
                 "exceed-ratio = \"100%\"",
-                "the exceed ratio must be between 0% and 99%",
+                "the exceed ratio must be 0%, or between 1% and 99%",
+            ),
+            (
+                "exceed-ratio = \"0.5%\"",
+                "the exceed ratio must be 0%, or between 1% and 99%",
             ),
             (
                 "exceed-ratio = \"50%\"",
-                "one lossy trial of 60s is already more than 50% of 60s",
+                "one lossy trial of 60s is already more than 50 % of 60s",
             ),
             (
                 "method = \"binary\"\nduration-sum = \"120s\"",

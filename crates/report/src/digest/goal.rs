@@ -3,6 +3,7 @@
 use crate::wording::bound::Bound;
 use crate::wording::numbers::grouped;
 use sixbench_method::search::{AcceptedLoss, Bracket, Limit};
+use sixbench_method::terms::FrameRate;
 use sixbench_stats::{Censored, CensoredValue, OpenStatistics, Summary};
 
 /// The repetitions of one point for one goal.
@@ -107,8 +108,12 @@ impl GoalDigest {
             return None;
         };
         self.below_minimum += u32::from(bracket.lower.is_none());
-        self.conditional
-            .extend(bracket.conditional_throughput.map(|rate| rate.0 as f64));
+        // As in the summary, a repetition in which the DUT lost frames even at the lowest load counts as 0.
+        let typical = match bracket.lower {
+            None => Some(FrameRate(0)),
+            Some(_) => bracket.conditional_throughput,
+        };
+        self.conditional.extend(typical.map(|rate| rate.0 as f64));
         let lower = bracket.lower.map_or(0, |rate| rate.0);
         let upper = bracket.upper.map_or(lower, |rate| rate.0);
         self.span = (self.span.0.min(lower), self.span.1.max(upper));

@@ -381,7 +381,7 @@ pub(crate) fn commonly_searched(measure: &Measure, goal: Option<AcceptedLoss>) -
 /// Returns the name of the quantity that a measure searched for with a loss goal.
 pub(crate) fn searched(measure: &Measure, goal: AcceptedLoss) -> String {
     match measure.info().searched {
-        Some(SearchedRate::OfAll(name)) => name.to_owned(),
+        Some(SearchedRate::OfAll(name)) => format!("{name}{}", in_trials(goal)),
         Some(SearchedRate::Named(name)) if goal == AcceptedLoss::NONE => name.to_owned(),
         Some(SearchedRate::Named(name)) => format!("{name} at {}", at_most(goal)),
         Some(SearchedRate::Throughput) | None => quantity(goal),

@@ -153,8 +153,18 @@ fn version(text: &str) -> Option<Version> {
         .collect();
     numbers.filter(|_| is_suffix).map(|numbers| Version {
         numbers,
-        is_release: !BEFORE_RELEASE.iter().any(|mark| rest.starts_with(mark)),
+        is_release: !is_before_release(rest),
         suffix: suffix_parts(rest),
+    })
+}
+
+/// Returns whether a suffix is one of a version before the release, and not a word that begins like one, such as `-preempt`.
+fn is_before_release(suffix: &str) -> bool {
+    let is_whole = |after: &str| !after.starts_with(|c: char| c.is_ascii_alphabetic());
+    BEFORE_RELEASE.iter().any(|mark| {
+        suffix
+            .strip_prefix(mark)
+            .is_some_and(|after| *mark == "~" || is_whole(after))
     })
 }
 
@@ -242,6 +252,7 @@ mod tests {
         for ordered in [
             &["4.9", "v4.10-rc2", "v4.10-rc10", "4.10", "4.10.1", "12"][..],
             &["6.1.0-9-amd64", "6.1.0-18-amd64", "6.1.0-18-cloud-amd64"],
+            &["5.15.0", "5.15.0-preempt"],
             &["2.0-alpha", "2.0-beta1", "2.0-rc1", "2.0", "2.0-1"],
         ] {
             let parts: Vec<Version> = ordered

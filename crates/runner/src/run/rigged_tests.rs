@@ -207,7 +207,7 @@ fn broadcast_frames_reach_the_device_in_place_of_test_frames_and_are_no_loss() {
                 "{name}"
             );
             let of = direction.broadcasts.expect("broadcast frames");
-            assert_eq!((of.sent, of.came_back), (10, 0), "{name}");
+            assert_eq!((of.sent, of.forwarded), (10, 0), "{name}");
         }
     }
 }

@@ -4,9 +4,11 @@
 
 mod judge;
 mod lookup;
+mod probe;
 
 pub(crate) use judge::{FileAnswer, judge};
 pub(super) use lookup::{AddressLookup, LookedUp};
+pub(super) use probe::FileProbe;
 
 use super::judge::{MessageClass, judge as judge_exactly};
 use super::names::{Domain, read_label};

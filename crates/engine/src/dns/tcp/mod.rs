@@ -10,6 +10,7 @@ mod tests;
 
 use super::sockets::{Reply, local_address};
 use crate::delay::arrival::Polls;
+use crate::pacing::pacer::ThreadShare;
 use connection::{Delivery, QueryConnection, QueryConnectionState};
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
@@ -36,9 +37,9 @@ pub struct QueryConnectionSettings {
 }
 
 impl QueryConnectionSettings {
-    /// Returns the number of connections of one of so many threads: one at least.
-    pub(crate) fn of_thread(self, threads: u64) -> u16 {
-        u64::from(self.connections).div_ceil(threads.max(1)).max(1) as u16
+    /// Returns the number of connections of a thread, which shares them with the others: one at least.
+    pub(crate) fn of_thread(self, share: ThreadShare) -> u16 {
+        share.part_of(self.connections.into()).max(1) as u16
     }
 }
 

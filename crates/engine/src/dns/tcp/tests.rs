@@ -189,3 +189,19 @@ fn a_server_that_does_not_listen_is_tried_again_after_a_pause() {
     let (mut stream, _) = server.accept().expect("a connection");
     assert_eq!(responses(&mut stream, 1).len(), 1);
 }
+
+#[test]
+fn threads_share_the_connections_so_that_there_are_no_more_than_asked_for() {
+    let settings = QueryConnectionSettings {
+        connections: 10,
+        outstanding: 1,
+    };
+    let of = |threads: u64| -> Vec<u16> {
+        (0..threads)
+            .map(|index| settings.of_thread(ThreadShare { index, of: threads }))
+            .collect()
+    };
+    assert_eq!(of(1), [10]);
+    assert_eq!(of(4), [3, 3, 2, 2]);
+    assert_eq!(of(12), [1; 12], "each thread needs one");
+}

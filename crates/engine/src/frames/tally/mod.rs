@@ -425,7 +425,7 @@ impl FrameTally {
     pub(crate) fn finish(mut self, result: &mut DirectionResult, sent: SentNumbers) {
         let sent = &sent.without_broadcasts(self.expected.verifier.broadcasts());
         let counts = &self.counts;
-        result.change_details(|details| with_came_back(details, counts.broadcast));
+        result.change_details(|details| with_forwarded(details, counts.broadcast));
         result.received = counts.received;
         result.late = counts.late;
         result.mistranslated = counts.mistranslated;
@@ -522,10 +522,10 @@ impl FrameTally {
     }
 }
 
-/// Returns the details with the number of broadcast frames that came back, if the trial has some.
-fn with_came_back(details: DirectionDetails, came_back: u64) -> DirectionDetails {
+/// Returns the details with the number of broadcast frames that were forwarded, if the trial has some.
+fn with_forwarded(details: DirectionDetails, forwarded: u64) -> DirectionDetails {
     let broadcasts = details.broadcasts.map(|counts| BroadcastCounts {
-        came_back,
+        forwarded,
         ..counts
     });
     DirectionDetails {

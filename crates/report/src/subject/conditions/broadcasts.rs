@@ -18,7 +18,7 @@ pub(crate) struct BroadcastTotals {
     /// Frames to the hardware broadcast address that left the tester.
     pub(crate) sent: u64,
     /// Broadcast frames of the trials, of either direction, that arrived where this direction is received.
-    pub(crate) came_back: u64,
+    pub(crate) forwarded: u64,
 }
 
 /// Returns the totals of each direction in which there were broadcast frames.
@@ -38,9 +38,9 @@ fn of_direction(point: &PointDigest, direction: Direction) -> Option<BroadcastTo
         direction,
         trials: counts.len() as u64,
         sent: counts.iter().map(|of| of.sent).fold(0, u64::saturating_add),
-        came_back: counts
+        forwarded: counts
             .iter()
-            .map(|of| of.came_back)
+            .map(|of| of.forwarded)
             .fold(0, u64::saturating_add),
     })
 }
@@ -59,7 +59,7 @@ pub(super) fn table(digest: &Digest) -> Table {
     });
     Table::new("Broadcast frames within the trials", columns(), rows).with_note(
         "Of all trials of a point. Frames to the hardware broadcast address, of an EtherType that no router processes (RFC 2544 section 11.1), each in place of \
-         a test frame. No other count contains them: they are neither offered nor lost. Came back: a router forwards none of them, a bridge all.",
+         a test frame. No other count contains them: they are neither offered nor lost. Forwarded: by a router none, by a bridge all.",
     )
 }
 
@@ -72,8 +72,8 @@ fn columns<'d>() -> Vec<Column<'d, BroadcastRow<'d>>> {
             Cell::Count(row.totals.trials)
         }),
         Column::number("Sent", |row: &BroadcastRow| Cell::Count(row.totals.sent)),
-        Column::number("Came back", |row: &BroadcastRow| {
-            Cell::Count(row.totals.came_back)
+        Column::number("Forwarded", |row: &BroadcastRow| {
+            Cell::Count(row.totals.forwarded)
         }),
     ]
 }

@@ -39,10 +39,10 @@ impl<'d> HeadlineRow<'d> {
         }
     }
 
-    /// Returns the median of the conditional throughput.
+    /// Returns the median of the conditional throughput, which is only a lower bound where the rate is.
     fn conditional(&self) -> Option<Cell> {
         let summary = Summary::of(&self.point.goals.first()?.conditional)?;
-        Some(Cell::Count(summary.median as u64))
+        Some(Cell::Count(summary.median.round() as u64).signed(self.point.sign()))
     }
 
     /// Returns the bit rate of the median, Mbit/s.

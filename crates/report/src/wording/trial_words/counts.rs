@@ -115,9 +115,9 @@ fn sizes_line(sizes: &[SizeCounts]) -> String {
 
 /// Returns the broadcast frames within a trial, in one direction, in a line; empty without any.
 fn broadcasts_line(of: Option<BroadcastCounts>) -> String {
-    of.map_or_else(String::new, |BroadcastCounts { sent, came_back }| {
+    of.map_or_else(String::new, |BroadcastCounts { sent, forwarded }| {
         format!(
-            "           beside them: {}, of which {came_back} came back\n",
+            "           beside them: {}, {forwarded} of either direction forwarded to this end\n",
             counted(sent, "broadcast frame")
         )
     })
