@@ -15,13 +15,13 @@
 //!    in flight: its memory follows the rate and the timeout, not the length of the trial.
 //! 4. `judge` has a short path, which compares octets with the right answer, and a long path with the crate `domain`, which finds out what is
 //!    wrong. The first answer settles a query, and each has one class (`tally`). An answer to another question settles none.
-//! 5. If names are to be cached, `resolve` asks for them before the trial in a closed loop: a few at a time, up to three attempts. The bit
+//! 5. If names are to be cached, `resolve` asks for them before the trial in a `closed_loop`: a few at a time, up to three attempts. The bit
 //!    that the `AskedNames` have for each name shows which answers came from the cache. Unintended hits invalidate the trial.
 //! 6. `certify` is the self-test of section 9.2.1: before the first trial the client asks the authority over a separate link, at 2.2 times
 //!    the rate, and searches for the highest rate that passes (halving as the searches of `method` do). `DnsTester` refuses trials above it.
 //!
 //! Queries of a `file` replace those of the namespace: `file` says what is known of their answers. Over `tcp` a thread has connections in place of
-//! sockets (`carrier`).
+//! sockets (`transport`).
 //!
 //! With one core for the tester, client and authority take turns in one loop; with more, each has its own (`drive`). Between trials `background`
 //! answers for the authority, so that the DUT does not take it for dead.
@@ -29,9 +29,9 @@
 mod allocator;
 pub mod authority;
 mod background;
-mod carrier;
 mod certify;
 mod client;
+mod closed_loop;
 mod diagnosis;
 mod drive;
 mod file;
@@ -49,6 +49,7 @@ mod sockets;
 mod tally;
 mod tcp;
 mod tester;
+mod transport;
 pub mod zone_file;
 
 pub use questions::ExpectedAnswers;

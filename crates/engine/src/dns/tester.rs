@@ -3,12 +3,12 @@
 use super::allocator::NameAllocator;
 use super::authority::{AddressZone, AskedNames, Authority};
 use super::background::BackgroundAuthority;
-use super::carrier::QueryCarrier;
 use super::certify::{self, CertificateSearch};
 use super::client::{QueryClient, QueryCounts, TrialQueries};
+use super::closed_loop::ClosedLoop;
 use super::diagnosis;
 use super::drive::{Division, ThreadContext, perform};
-use super::file::{AddressLookup, FileProbe, FileQueries, LookedUp, OwnNames, names_to_look_up};
+use super::file::{FileProbe, FileQueries, LookedUp, OwnNames, names_to_look_up};
 use super::names::NamePopulation;
 use super::query::Query;
 use super::questions::{ExpectedAnswers, NameRange, Questions, address};
@@ -18,6 +18,7 @@ use super::result::{QueryTrialData, add_counts, nothing_sent, trial_result};
 use super::settings::{AuthorityEnd, DnsEnds, DnsError, DnsSettings};
 use super::sockets::{IDENTIFIERS, QuerySockets};
 use super::tcp::{QueryConnectionSettings, QueryConnections};
+use super::transport::ClientTransport;
 use crate::driver::{self, Layout, place};
 use crate::memory;
 use crate::pacing::pacer::ThreadShare;
@@ -275,12 +276,9 @@ impl DnsTester {
                 LookedUp::default()
             } else {
                 let mut transport = self.transport_of_few()?;
-                let lookup = AddressLookup {
-                    clock: &self.clock,
-                    stop: &self.stop,
-                    timeout_ns: self.settings.timeout_ns,
-                };
-                self.asking(self.ends.server, || lookup.look_up(names, &mut transport))?
+                self.asking(self.ends.server, || {
+                    LookedUp::ask(names, &self.closed_loop(), &mut transport)
+                })?
             };
             self.check_stop()?;
             let queries = FileQueries::new(&queries, self.own_names(), expectation, &addresses);
@@ -359,18 +357,22 @@ impl DnsTester {
         server: SocketAddr,
         rate: FrameRate,
         share: ThreadShare,
-    ) -> Result<QueryCarrier, DnsError> {
+    ) -> Result<ClientTransport, DnsError> {
         match self.settings.tcp.filter(|_| server == self.ends.server) {
-            None => Ok(QueryCarrier::Udp(self.sockets(server, rate, share.of)?)),
+            None => Ok(ClientTransport::Udp(self.sockets(server, rate, share.of)?)),
             Some(tcp) => self.connected(server, tcp, tcp.of_thread(share)),
         }
     }
 
     /// Returns what carries a few queries to the server under test before a trial: over TCP, one connection.
-    fn transport_of_few(&self) -> Result<QueryCarrier, DnsError> {
+    fn transport_of_few(&self) -> Result<ClientTransport, DnsError> {
         let server = self.ends.server;
         match self.settings.tcp {
-            None => Ok(QueryCarrier::Udp(self.sockets(server, FrameRate(1), 1)?)),
+            None => Ok(ClientTransport::Udp(self.sockets(
+                server,
+                FrameRate(1),
+                1,
+            )?)),
             Some(tcp) => self.connected(server, tcp, 1),
         }
     }
@@ -380,7 +382,7 @@ impl DnsTester {
         server: SocketAddr,
         tcp: QueryConnectionSettings,
         connections: u16,
-    ) -> Result<QueryCarrier, DnsError> {
+    ) -> Result<ClientTransport, DnsError> {
         let settings = QueryConnectionSettings { connections, ..tcp };
         let (client, patience_ns) = (self.ends.client, self.settings.timeout_ns);
         let key = self.trials;
@@ -395,7 +397,7 @@ impl DnsTester {
             source,
         })?;
         let query = Query::new(&self.settings.domain);
-        Ok(QueryCarrier::Tcp(Box::new(opened), query))
+        Ok(ClientTransport::Tcp(Box::new(opened), query))
     }
 
     /// Runs what asks a server in the namespace from which it is queried. Over UDP the sockets are there already; a TCP connection that the server closes is opened
@@ -451,15 +453,21 @@ impl DnsTester {
             .or(self.ends.client_namespace.as_deref())
     }
 
+    fn closed_loop(&self) -> ClosedLoop<'_> {
+        ClosedLoop {
+            clock: &self.clock,
+            stop: &self.stop,
+            timeout_ns: self.settings.timeout_ns,
+        }
+    }
+
     fn resolve(&mut self, names: NameRange) -> Result<ResolvedNames, DnsError> {
         let mut transport = self.transport_of_few()?;
         let settings = &self.settings;
         let resolver = NameResolver {
-            clock: &self.clock,
-            stop: &self.stop,
+            closed_loop: self.closed_loop(),
             domain: &settings.domain,
             expectation: &settings.expectation,
-            timeout_ns: settings.timeout_ns,
         };
         let all =
             (names.first..names.first + names.count).map(|number| address(settings.names, number));

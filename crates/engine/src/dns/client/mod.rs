@@ -2,7 +2,6 @@
 //! of a trial is due at start + i / rate, or with the first query of its burst; each of T threads sends every T-th.
 
 use super::authority::AskedNames;
-use super::carrier::QueryCarrier;
 use super::file::FileQueries;
 use super::flight::{Flight, QueryAnswer, QueryState};
 use super::judge::{self, AnswerClass, MessageClass};
@@ -13,6 +12,7 @@ use super::records::{Record, Recorder};
 use super::settings::FASTEST_QUERIES;
 use super::sockets::{MOST, Reply};
 use super::tally::QueryTally;
+use super::transport::ClientTransport;
 use crate::delay::arrival::Arrival;
 use crate::pacing::pacer::{Pacer, ThreadShare};
 use crate::pacing::sending::PacedSending;
@@ -63,7 +63,7 @@ impl TrialQueries<'_> {
 
 /// One thread's part of a trial.
 pub(crate) struct QueryClient<'a> {
-    sockets: QueryCarrier,
+    sockets: ClientTransport,
     state: ClientState<'a>,
 }
 
@@ -94,7 +94,7 @@ impl<'a> QueryClient<'a> {
     pub(crate) fn new(
         asking: &'a TrialQueries<'a>,
         share: ThreadShare,
-        sockets: QueryCarrier,
+        sockets: ClientTransport,
         recorder: Option<Recorder>,
     ) -> Self {
         let query = Query::new(asking.domain);
@@ -185,7 +185,7 @@ impl<'a> QueryClient<'a> {
 
 impl ClientState<'_> {
     #[inline]
-    fn send(&mut self, sockets: &mut QueryCarrier, now_ns: u64) {
+    fn send(&mut self, sockets: &mut ClientTransport, now_ns: u64) {
         if self.sending.has_sent_all() {
             return;
         }

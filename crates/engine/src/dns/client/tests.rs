@@ -67,7 +67,7 @@ fn with_bursts<T>(
     };
     let address = server.local_addr().expect("an address");
     let sockets = QuerySockets::open(None, address, 2, Query::new(&domain), 0).expect("sockets");
-    let sockets = QueryCarrier::Udp(sockets);
+    let sockets = ClientTransport::Udp(sockets);
     let share = ThreadShare {
         index: part.0,
         of: part.1,

@@ -7,7 +7,7 @@ mod lookup;
 mod probe;
 
 pub(crate) use judge::{FileAnswer, judge};
-pub(super) use lookup::{AddressLookup, LookedUp};
+pub(super) use lookup::LookedUp;
 pub(super) use probe::FileProbe;
 
 use super::judge::{MessageClass, judge as judge_exactly};

@@ -1,6 +1,6 @@
 //! Waits for a server that may have just started, by the first query of the file.
 
-use super::super::carrier::QueryCarrier;
+use super::super::transport::ClientTransport;
 use super::FileQueries;
 use sixbench_io::clock::Clock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ impl FileProbe<'_> {
     pub(crate) fn wait_for_response(
         &self,
         file: &FileQueries,
-        transport: &mut QueryCarrier,
+        transport: &mut ClientTransport,
         end: Instant,
     ) -> Result<(), u64> {
         let mut attempts = 0;
@@ -37,7 +37,12 @@ impl FileProbe<'_> {
     }
 
     /// Sends the query as number `attempt`, and returns whether a response to it comes in time.
-    fn is_answered(&self, file: &FileQueries, attempt: u64, transport: &mut QueryCarrier) -> bool {
+    fn is_answered(
+        &self,
+        file: &FileQueries,
+        attempt: u64,
+        transport: &mut ClientTransport,
+    ) -> bool {
         transport.send_messages(attempt, 1, |_| file.message(0));
         let until = Instant::now() + Duration::from_nanos(self.timeout_ns);
         let mut is_answered = false;

@@ -13,13 +13,13 @@ use std::time::Duration;
     clippy::large_enum_variant,
     reason = "there is one for each thread, and UDP is spared an indirection"
 )]
-pub(crate) enum QueryCarrier {
+pub(crate) enum ClientTransport {
     Udp(QuerySockets),
     /// The connections, and a query of the namespace.
     Tcp(Box<QueryConnections>, Query),
 }
 
-impl QueryCarrier {
+impl ClientTransport {
     /// Sets the time before which no answer of the trial can arrive.
     pub(crate) fn begin(&mut self, start_ns: u64) {
         match self {
