@@ -43,10 +43,6 @@ fn known_goal(test: &TestContext<'_>, certainty: Certainty) -> Option<Clause> {
         return None;
     }
     let trial_ns = test.trial.duration_ns;
-    let tst009 = Certainty {
-        duration_sum_ns: 2 * trial_ns,
-        exceed_ratio: 0.5,
-    };
     let trials = seconds(trial_ns);
     if certainty.exceed_ratio == 0.0 {
         let actual = if trial_ns >= 60 * SECOND {
@@ -57,7 +53,7 @@ fn known_goal(test: &TestContext<'_>, certainty: Certainty) -> Option<Clause> {
         let requirement = "the goal of no loss is that of RFC 2544 section 24";
         return Some(Clause::may("RFC 9971 section 4.10.2", requirement, actual));
     }
-    (certainty == tst009).then(|| {
+    (certainty == Certainty::tst009(trial_ns)).then(|| {
         Clause::may(
             "RFC 9971 section 4.10.3",
             "the goal of no loss is that of ETSI GS NFV-TST 009 with max(r) = 2",

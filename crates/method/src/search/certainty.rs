@@ -41,6 +41,15 @@ impl Certainty {
         }
     }
 
+    /// Returns the certainty of ETSI GS NFV-TST 009 with max(r) = 2 (RFC 9971 section 4.10.3): of two trials of `duration_ns` nanoseconds, one may lose, so
+    /// that a rare pause of a software DUT is not decisive.
+    pub fn tst009(duration_ns: u64) -> Self {
+        Self {
+            duration_sum_ns: 2 * duration_ns,
+            exceed_ratio: 0.5,
+        }
+    }
+
     /// Returns the least duration sum with which one lossy trial of `duration_ns` nanoseconds is tolerated, nanoseconds.
     pub fn least_tolerant_sum_ns(exceed_ratio: f64, duration_ns: u64) -> u64 {
         (duration_ns as f64 / exceed_ratio).ceil() as u64

@@ -1,5 +1,6 @@
 //! Search goals of RFC 9971, and the intermediate targets with shorter trials that lead to each. This module only describes them.
 
+use super::certainty::Certainty;
 use crate::terms::LossRatio;
 
 /// The goal of a search in the terms of RFC 9971: a loss ratio, and the certainty required.
@@ -11,10 +12,8 @@ pub struct Goal {
     pub initial_duration_ns: u64,
     /// Goal final trial duration, nanoseconds: shorter trials cannot establish a lower bound.
     pub final_duration_ns: u64,
-    /// Goal duration sum, nanoseconds: the total duration of full trials at one load that is certain to classify the load.
-    pub duration_sum_ns: u64,
-    /// Goal exceed ratio, 0..1: the share of the duration sum that may be high-loss at a lower bound.
-    pub exceed_ratio: f64,
+    /// Goal duration sum and goal exceed ratio.
+    pub certainty: Certainty,
     /// Goal width: the largest final distance between the relevant bounds, as a share of the upper one.
     pub width: f64,
 }
@@ -26,21 +25,8 @@ impl Goal {
             loss_ratio: LossRatio::ZERO,
             initial_duration_ns: initial(duration_ns),
             final_duration_ns: duration_ns,
-            duration_sum_ns: duration_ns,
-            exceed_ratio: 0.0,
+            certainty: Certainty::one_trial(duration_ns),
             width,
-        }
-    }
-
-    /// Returns a goal like the binary search with loss verification of ETSI GS NFV-TST 009: two trials' worth of `duration_ns` nanoseconds, half of
-    /// which may lose more than `loss_ratio`, so that a rare pause of a software DUT is not decisive.
-    pub fn tst009(loss_ratio: LossRatio, width: f64, duration_ns: u64) -> Self {
-        let base = Self::rfc2544(width, duration_ns);
-        Self {
-            loss_ratio,
-            duration_sum_ns: 2 * duration_ns,
-            exceed_ratio: 0.5,
-            ..base
         }
     }
 
@@ -61,8 +47,10 @@ impl Goal {
             .zip(0..)
             .map(|(duration_ns, stage)| Target {
                 duration_ns,
-                duration_sum_ns: duration_ns,
-                exceed_ratio: self.exceed_ratio,
+                certainty: Certainty {
+                    duration_sum_ns: duration_ns,
+                    ..self.certainty
+                },
                 width: self.width * 2f64.powi(stages - stage),
             });
         preceding.chain([self.last_target()]).collect()
@@ -71,8 +59,7 @@ impl Goal {
     pub(super) fn last_target(&self) -> Target {
         Target {
             duration_ns: self.final_duration_ns,
-            duration_sum_ns: self.duration_sum_ns,
-            exceed_ratio: self.exceed_ratio,
+            certainty: self.certainty,
             width: self.width,
         }
     }
@@ -88,10 +75,8 @@ fn initial(duration_ns: u64) -> u64 {
 pub struct Target {
     /// The shortest duration of a full trial.
     pub duration_ns: u64,
-    /// The total duration of full trials, in nanoseconds, that is certain to classify a load.
-    pub duration_sum_ns: u64,
-    /// The share of the duration sum that may be high-loss at a lower bound, 0..1.
-    pub exceed_ratio: f64,
+    /// The full trials that are certain to classify a load, and the share of them that may be high-loss at a lower bound.
+    pub certainty: Certainty,
     /// The largest distance between the bounds at the end of this stage, as a share of the upper one.
     pub width: f64,
 }

@@ -53,13 +53,13 @@ impl LoadStat {
     /// Returns the classification for `target`. A load does not stay undecided: once the full trials add up to the target's duration sum, one of the
     /// two conditions holds.
     pub fn classify(&self, target: &Target) -> Class {
-        let exceed = exceed_ratio(target);
+        let exceed = target.certainty.exceed_ratio;
         let sums = self.sums(target);
         // Short low-loss trials offset short high-loss ones, but never full trials.
         let balance = sums.short_low * exceed / (1.0 - exceed);
         let excess = (sums.short_high - balance).max(0.0);
         let high = sums.full_high + excess;
-        let whole = (sums.full_low + high).max(target.duration_sum_ns as f64);
+        let whole = (sums.full_low + high).max(target.certainty.duration_sum_ns as f64);
         let accepted = whole * exceed + ROUNDING_NS;
         if whole - sums.full_low <= accepted {
             Class::Lower
@@ -79,8 +79,8 @@ impl LoadStat {
             .collect();
         full.sort_by(|a, b| a.loss_ratio.0.total_cmp(&b.loss_ratio.0));
         let made: f64 = full.iter().map(|trial| trial.duration_ns as f64).sum();
-        let whole = made.max(target.duration_sum_ns as f64);
-        let mut remaining = whole * (1.0 - exceed_ratio(target));
+        let whole = made.max(target.certainty.duration_sum_ns as f64);
+        let mut remaining = whole * (1.0 - target.certainty.exceed_ratio);
         let mut typical = None;
         for trial in full {
             if typical.is_some() && remaining <= ROUNDING_NS {
@@ -111,17 +111,19 @@ impl LoadStat {
     }
 }
 
-/// Returns the exceed ratio, below 1 because a share of 1 would make the balance infinite.
-fn exceed_ratio(target: &Target) -> f64 {
-    target.exceed_ratio.clamp(0.0, 0.99)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::Goal;
+    use crate::search::{Certainty, Goal};
 
     const SECOND: u64 = 1_000_000_000;
+
+    fn tst009() -> Goal {
+        Goal {
+            certainty: Certainty::tst009(60 * SECOND),
+            ..Goal::rfc2544(0.001, 60 * SECOND)
+        }
+    }
 
     fn class(goal: Goal, trials: &[(u64, bool)]) -> Class {
         let mut stat = LoadStat::default();
@@ -153,7 +155,7 @@ mod tests {
 
     #[test]
     fn by_tst009_half_of_two_trials_may_lose() {
-        let goal = Goal::tst009(LossRatio::ZERO, 0.001, 60 * SECOND);
+        let goal = tst009();
         assert_eq!(class(goal, &[(60, false)]), Class::Lower);
         assert_eq!(class(goal, &[(60, true)]), Class::Undecided);
         assert_eq!(class(goal, &[(60, true), (60, false)]), Class::Lower);
@@ -162,7 +164,7 @@ mod tests {
 
     #[test]
     fn short_low_loss_trials_balance_short_high_loss_ones() {
-        let goal = Goal::tst009(LossRatio::ZERO, 0.001, 60 * SECOND);
+        let goal = tst009();
         assert_eq!(class(goal, &[(60, true), (5, true)]), Class::Upper);
         assert_eq!(
             class(goal, &[(60, true), (5, true), (5, false)]),
@@ -219,15 +221,17 @@ mod tests {
         };
         [
             base,
-            Goal::tst009(LossRatio::ZERO, 0.001, 60 * SECOND),
+            tst009(),
             Goal {
                 final_duration_ns: SECOND,
-                duration_sum_ns: 120 * SECOND,
-                exceed_ratio: 0.5,
+                certainty: Certainty::tst009(60 * SECOND),
                 ..half_percent
             },
             Goal {
-                exceed_ratio: 0.2,
+                certainty: Certainty {
+                    exceed_ratio: 0.2,
+                    ..base.certainty
+                },
                 ..half_percent
             },
         ]
@@ -279,7 +283,7 @@ mod tests {
 
     #[test]
     fn trials_that_were_not_needed_count_as_lost_only_beyond_the_exceed_ratio() {
-        let goal = Goal::tst009(LossRatio::ZERO, 0.001, 60 * SECOND);
+        let goal = tst009();
         assert_eq!(LoadStat::default().typical_loss(&goal.last_target()), None);
         let one = |loss_ratio: LossRatio, goal: &Goal| {
             let mut stat = LoadStat::default();
@@ -292,7 +296,10 @@ mod tests {
         };
         assert_eq!(one(LossRatio::ZERO, &goal), Some(LossRatio::ZERO));
         let strict = Goal {
-            exceed_ratio: 0.0,
+            certainty: Certainty {
+                exceed_ratio: 0.0,
+                ..goal.certainty
+            },
             ..goal
         };
         assert_eq!(one(LossRatio::ZERO, &strict), Some(LossRatio(1.0)));

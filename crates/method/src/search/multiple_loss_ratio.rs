@@ -41,8 +41,10 @@ fn goals(settings: &SearchSettings, duration_ns: u64) -> Vec<Goal> {
     // A resolved plan from another source may ask for any number of trials at a load.
     let most = duration_ns.saturating_mul(Certainty::MOST_TRIALS);
     let base = Goal {
-        duration_sum_ns: certainty.duration_sum_ns.clamp(duration_ns, most),
-        exceed_ratio: certainty.exceed_ratio,
+        certainty: Certainty {
+            duration_sum_ns: certainty.duration_sum_ns.clamp(duration_ns, most),
+            ..certainty
+        },
         ..Goal::rfc2544(settings.width, duration_ns)
     };
     let goals = settings.goals.iter();
@@ -229,7 +231,11 @@ mod tests {
         let mut worst = 0;
         for seed in 0..2_000 {
             let mut goals = three_goals();
-            goals.push(Goal::tst009(LossRatio(0.0001), 0.0005, 30 * SECOND));
+            goals.push(Goal {
+                loss_ratio: LossRatio(0.0001),
+                certainty: Certainty::tst009(30 * SECOND),
+                ..Goal::rfc2544(0.0005, 30 * SECOND)
+            });
             let start = [Start::Cold, Start::Near(FrameRate(700_000))][(seed % 2) as usize];
             let (mut search, mut random) = (search(goals, start), SplitMix64::new(seed));
             let mut trials = 0;

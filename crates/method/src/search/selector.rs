@@ -73,7 +73,7 @@ impl Selector {
             lower,
             upper,
             limit,
-            exceed_ratio: self.goal.exceed_ratio,
+            exceed_ratio: self.goal.certainty.exceed_ratio,
             conditional_throughput: lower.and_then(|load| self.conditional_throughput(load)),
         }
     }

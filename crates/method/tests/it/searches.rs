@@ -55,10 +55,7 @@ fn dithered(earlier: &[Outcome]) -> Start {
 fn tst009() -> Box<dyn Search> {
     let plan = plan(SearchMethod::Mlrsearch, &[0.0]);
     let settings = SearchSettings {
-        certainty: Some(Certainty {
-            duration_sum_ns: 120 * SECOND,
-            exceed_ratio: 0.5,
-        }),
+        certainty: Some(Certainty::tst009(60 * SECOND)),
         ..plan.search
     };
     new_search(&settings, &plan.trial, Start::Cold)

@@ -184,10 +184,7 @@ duration = \"60s\"
 
     #[test]
     fn attributes_of_goals_are_read_and_mean_mlrsearch() {
-        let tst009 = Certainty {
-            duration_sum_ns: 120_000_000_000,
-            exceed_ratio: 0.5,
-        };
+        let tst009 = Certainty::tst009(60_000_000_000);
         let keys = "duration-sum = \"120s\"\nexceed-ratio = \"50%\"";
         assert_eq!(certainty_of(keys).ok(), Some(Some(tst009)));
         assert_eq!(
