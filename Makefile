@@ -57,11 +57,13 @@ advisories:
 	./scripts/install-tool cargo-deny
 	./scripts/check-advisories
 
-# What a run of 20,000 trials and 300 short runs leave behind, and the delays of 3,000 trials whose receiver loses its core, which `make test` tries in a
-# short form: 40 minutes, and nothing else should run.
+# What `make test` tries in a short form: what a run of 20,000 trials and 300 short runs leave behind, the delays of 3,000 trials whose receiver loses its core,
+# the teardown of every recipe of the lab, and changes of long series. An hour, and nothing else should run.
 long: deps
 	SIXBENCH_LONG=1 $(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo test --release -p sixbench --test long -- --nocapture
 	SIXBENCH_LONG=1 $(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo test --release -p sixbench-engine --test it delays:: -- --nocapture
+	SIXBENCH_LONG=1 $(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo test --release -p sixbench-testbed --test it teardown::
+	SIXBENCH_RUNS=1000 cargo test --release -p sixbench-stats --lib change:: -- --nocapture
 
 # Looks for inputs on which what reads files and networks fails; docs/FUZZING.md says more. Needs a C++ compiler.
 fuzz:

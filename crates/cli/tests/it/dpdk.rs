@@ -90,7 +90,7 @@ fn a_plan_names_its_ports_and_its_results_say_how_frames_were_sent() {
     let scratch = Scratch::new("dpdk-plan");
     let (_device, [left, right]) = start(&scratch);
     let plan = format!(
-        "name = \"dpdk\"\nprofile = \"smoke\"\n[testbed]\nleft = \"{left}\"\nright = \"{right}\"\n[search]\nminimum = \"500\"\n\
+        "name = \"dpdk\"\nprofile = \"smoke\"\n[testbed]\nleft = \"{left}\"\nright = \"{right}\"\n[trial]\npatience = \"0s\"\nduration = \"200ms\"\n[search]\nminimum = \"500\"\n\
          maximum = \"1k\"\n[[test]]\nname = \"t\"\ndut = \"testpmd-io\"\nframe-sizes = [84]\nrepetitions = 1\n"
     );
     let (plan, results) = (scratch.write("plan.toml", &plan), scratch.path("out"));

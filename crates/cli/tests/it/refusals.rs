@@ -84,7 +84,7 @@ fn a_translator_with_a_small_mtu_is_quoted_in_the_terminal_and_in_every_report()
     assert!(told.contains(six) && told.contains(four), "{told}");
     let plan = scratch.write(
         "plan.toml",
-        "name = \"too-big\"\nexports = [\"markdown\", \"csv\"]\nrecipes = [\"recipes\"]\n[trial]\nduration = \"1s\"\n[search]\nminimum = 50\nmaximum = 100\n\
+        "name = \"too-big\"\nexports = [\"markdown\", \"csv\"]\nrecipes = [\"recipes\"]\n[trial]\npatience = \"0s\"\nduration = \"500ms\"\n[search]\nminimum = 50\nmaximum = 100\n\
          [[test]]\nname = \"small\"\ndut = \"small\"\nframe-sizes = [1518]\nrepetitions = 1\n",
     );
     let results = scratch.path("results");

@@ -338,7 +338,7 @@ fn a_connection_that_hangs_ends_the_run_which_is_resumed_when_the_machine_answer
         .split("[[test]]\nname = \"siit\"")
         .next()
         .expect("a test")
-        .replace("repetitions = 1", "repetitions = 10");
+        .replace("repetitions = 1", "repetitions = 4");
     let mut child = start(
         &room,
         &[

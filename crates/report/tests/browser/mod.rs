@@ -151,6 +151,13 @@ impl Chromium {
             "--no-sandbox",
             "--disable-gpu",
             "--hide-scrollbars",
+            // What only a person's browser needs would take most of the processor time.
+            "--no-first-run",
+            "--disable-extensions",
+            "--disable-sync",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-features=Translate,MediaRouter,OptimizationHints",
             "--remote-debugging-port=0",
         ]);
         command

@@ -110,12 +110,19 @@ fn subscribers() -> Arc<[Subscriber]> {
     (0..3).map(subscriber).collect()
 }
 
+/// The recipes that every change is tried with: a translator with state, subscribers in namespaces of their own, and a tunnel of the kernel. Each takes
+/// a machine of its own for a quarter of a minute, so the others are tried by `make long`, which sets `SIXBENCH_LONG`.
+const TRIED: [&str; 3] = ["jool-nat64", "linux-ip6tnl-ds-lite", "linux-sit-6to4-site"];
+
 #[test]
 fn a_recipe_of_the_lab_can_be_torn_down_and_set_up_again_and_then_leaves_nothing() {
     let library = library();
-    let recipes = tried_here(&library)
-        .into_iter()
-        .filter(|recipe| recipe.host == DeviceHost::Lab && recipe.parts.is_empty());
+    let is_long = std::env::var_os("SIXBENCH_LONG").is_some();
+    let recipes = tried_here(&library).into_iter().filter(|recipe| {
+        recipe.host == DeviceHost::Lab
+            && recipe.parts.is_empty()
+            && (is_long || TRIED.contains(&recipe.name.as_str()))
+    });
     let mut tried = 0;
     for recipe in recipes {
         let name = &recipe.name;
@@ -131,5 +138,5 @@ fn a_recipe_of_the_lab_can_be_torn_down_and_set_up_again_and_then_leaves_nothing
         );
         tried += 1;
     }
-    assert!(tried > 0);
+    assert!(tried >= TRIED.len(), "{tried}");
 }
