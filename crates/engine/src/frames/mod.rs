@@ -24,6 +24,7 @@
 //! 5. `pacing::fault` turns what sender and receiver recorded into faults; `TrialResult::verdict` weighs them: `Passed`, `Lost`, `Invalid`.
 
 mod broadcast;
+mod burst_timer;
 pub(crate) mod companion;
 pub mod delay_line;
 mod destinations;

@@ -12,7 +12,7 @@ use crate::pacing::sending::together;
 use sixbench_io::PortError;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::{
-    BroadcastCounts, DirectionResult, Fault, Receiving, TrialResult, TrialSpec,
+    BroadcastCounts, BurstTimes, DirectionResult, Fault, Receiving, TrialResult, TrialSpec,
 };
 
 /// The two ends of a direction: its senders and its receivers.
@@ -228,6 +228,10 @@ fn sent(direction: Direction, mut senders: Vec<Sender<'_>>) -> (DirectionResult,
             });
         }
     }
+    result.bursts = senders
+        .iter()
+        .filter_map(Sender::burst_times)
+        .reduce(BurstTimes::beside);
     let shares: Vec<_> = senders
         .iter()
         .map(|sender| sender.sending.finish())

@@ -19,6 +19,7 @@ use sixbench_method::terms::{Direction, Directions, FrameSize, IpVersion, Share}
 use sixbench_wire::rules::{AddressRule, PortRule};
 use sixbench_wire::template::{VARIABLE_AT_IPV4, VARIABLE_AT_IPV6};
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 
 /// Addresses of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -222,6 +223,8 @@ pub struct TrafficProfile {
     pub ramp_ns: Option<u64>,
     /// One of so many frames is broadcast (RFC 2544 section 11.1), if any is.
     pub broadcast_every: Option<u32>,
+    /// The frames of each burst of a constant load (RFC 2544 section 21), if they do not leave each at its own time.
+    pub burst: Option<NonZeroU32>,
     /// The two phases of a stateful gateway (RFC 9693), which trials that open connections need. Such trials run on one machine only, so this is
     /// not sent to another one.
     #[serde(skip)]
@@ -289,6 +292,7 @@ impl TrafficProfile {
             flows: None,
             ramp_ns: None,
             broadcast_every: None,
+            burst: None,
             gateway: None,
             ipdv: false,
             keeps_identification: true,

@@ -10,6 +10,7 @@ use crate::error::MeasureError;
 use crate::memory;
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{DirectionResult, RampCounts, TrialKind, TrialResult, TrialSpec};
+use std::num::NonZeroU32;
 
 /// The steps in which the load rises.
 const STEPS: u32 = 20;
@@ -61,6 +62,7 @@ impl FrameTester {
         let phase = self.whole(&rising, None);
         let phase = TrialPhase {
             residual_ns: phase.residual_ns.min(RESIDUAL_NS),
+            burst: NonZeroU32::MIN,
             ..phase
         };
         let result = self.exchange(&phase)?;

@@ -17,6 +17,7 @@ use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::{DirectionResult, TrialSpec};
 use sixbench_wire::template::StampedTime;
 use sixbench_wire::{MacAddress, WireError};
+use std::num::NonZeroU32;
 
 /// Generates `frames` frames of one direction of the profile with the same code that sends them, and discards them. Returns the rate reached on
 /// the calling thread.
@@ -276,6 +277,7 @@ impl MemoryLink {
             verifier,
             delays: Delays::new(None, false),
             schedule: spec.schedule(),
+            burst: NonZeroU32::MIN,
             duration_ns: spec.duration_ns,
             timeout_ns: 0,
             clocks_apart_ns: CLOCKS_APART_NS,

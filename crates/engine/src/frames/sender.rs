@@ -1,5 +1,6 @@
 //! A paced sender of one direction, or of a queue's share of it. It sends the frames that are due, and never waits to fill a batch.
 
+use super::burst_timer::BurstTimer;
 use super::flow::DrawnPorts;
 use super::stream::{FlowPattern, KindNumber, Stream};
 use super::window::{RequestLog, RequestSlots};
@@ -7,8 +8,9 @@ use crate::pacing::pacer::{Pacer, ThreadShare};
 use crate::pacing::reach::reach;
 use crate::pacing::sending::{GIVE_UP_LATENESS_NS, PacedSending};
 use sixbench_io::{BATCH, PortError, Sent, Transmit};
-use sixbench_method::trial::Schedule;
+use sixbench_method::trial::{BurstTimes, Schedule};
 use sixbench_wire::template::{PlainPatch, StampedTime, Template, TunnelPatch};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// One direction being sent by one queue.
@@ -23,6 +25,8 @@ pub(crate) struct Sender<'a> {
     refused: u64,
     /// The requests that may wait for their replies, if the sender waits for them.
     requests: Option<RequestSlots>,
+    /// `None` if every frame leaves at its own time.
+    bursts: Option<BurstTimer>,
 }
 
 impl<'a> Sender<'a> {
@@ -48,6 +52,7 @@ impl<'a> Sender<'a> {
             is_flushed,
             refused: 0,
             requests: None,
+            bursts: None,
         }
     }
 
@@ -55,6 +60,13 @@ impl<'a> Sender<'a> {
     pub(crate) fn waiting_for_replies(self, log: Option<Arc<RequestLog>>) -> Self {
         let requests = log.map(|log| RequestSlots::new(log, &self.sending.pacer));
         Self { requests, ..self }
+    }
+
+    /// Returns the same sender, which sends bursts of so many frames.
+    pub(crate) fn in_bursts_of(mut self, burst: NonZeroU32) -> Self {
+        self.sending.pacer = self.sending.pacer.in_bursts_of(burst);
+        self.bursts = (burst > NonZeroU32::MIN).then(|| BurstTimer::new(burst));
+        self
     }
 
     /// Returns the log that it shares with the receivers of replies, if it waits for these.
@@ -73,6 +85,9 @@ impl<'a> Sender<'a> {
     /// Sends the frames that are due at `now_ns`, at most a batch.
     #[inline]
     pub(crate) fn poll(&mut self, now_ns: u64) -> Result<(), PortError> {
+        if let Some(bursts) = &mut self.bursts {
+            bursts.note_return(now_ns);
+        }
         if self.sending.has_sent_all() {
             return self.flush(now_ns);
         }
@@ -94,6 +109,9 @@ impl<'a> Sender<'a> {
         };
         let sent = self.writer.transmit(&self.stream, next, due, self.port)?;
         self.sending.note_sent(sent.taken, now_ns);
+        if let Some(bursts) = &mut self.bursts {
+            bursts.note_sent(first, self.sending.pacer.next_number(), now_ns);
+        }
         self.requests
             .iter_mut()
             .for_each(|requests| requests.note_sent(sent.taken, first, now_ns));
@@ -143,6 +161,11 @@ impl<'a> Sender<'a> {
             order.among(first, step, pacer.frames()),
             order.among(first, step, pacer.sent()),
         ))
+    }
+
+    /// Returns how its bursts left; `None` if every frame left at its own time.
+    pub(crate) fn burst_times(&self) -> Option<BurstTimes> {
+        self.bursts.as_ref().map(BurstTimer::times)
     }
 
     /// Returns the number of its frames for which the DUT had no room.

@@ -19,6 +19,7 @@ use crate::pacing::reach::reach;
 use sixbench_io::{Halves, Receive, Transmit};
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{Schedule, TrialKind, TrialSettings, TrialSpec};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// A part of a trial that is sent at once: a whole stateless trial, or a phase of a stateful one.
@@ -32,6 +33,8 @@ pub(crate) struct TrialPhase<'a> {
     pub(crate) frame_timeout_ns: u64,
     /// The connections to which the foreground frames belong.
     pub(crate) conversation: Option<&'a Conversation>,
+    /// The frames of each burst, 1 if every frame leaves at its own time.
+    pub(crate) burst: NonZeroU32,
 }
 
 /// Everything needed to create a trial's tasks.
@@ -154,10 +157,10 @@ impl TrialContext<'_> {
             share,
             self.settings.stall_ns,
         );
-        Ok(Task::Send(
-            queue,
-            Box::new(sender.waiting_for_replies(self.requests.clone())),
-        ))
+        let sender = sender
+            .waiting_for_replies(self.requests.clone())
+            .in_bursts_of(self.phase.burst);
+        Ok(Task::Send(queue, Box::new(sender)))
     }
 
     fn receivers<'p>(
@@ -231,6 +234,7 @@ impl TrialContext<'_> {
             .knowing_absent_checksums(self.profile.absent_checksum_is_known),
             delays: Delays::new(self.tagged(&schedule), self.profile.ipdv),
             schedule,
+            burst: self.phase.burst,
             duration_ns: self.phase.spec.duration_ns,
             timeout_ns: self.phase.frame_timeout_ns,
             clocks_apart_ns: self.clocks_apart_ns,

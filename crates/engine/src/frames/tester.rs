@@ -23,6 +23,7 @@ use sixbench_method::isolation::Admitted;
 use sixbench_method::terms::{Direction, Directions};
 use sixbench_method::trial::{Fault, Measurer, TrialKind, TrialResult, TrialSettings, TrialSpec};
 use sixbench_wire::MacAddress;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -221,6 +222,7 @@ impl FrameTester {
             residual_ns,
             frame_timeout_ns,
             conversation,
+            burst: self.profile.burst.unwrap_or(NonZeroU32::MIN),
         }
     }
 

@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod broadcasts;
+mod bursts;
 mod captures;
 mod common;
 mod conformance;

@@ -189,10 +189,13 @@ impl Measure {
     /// Returns whether its trials can have broadcast frames (RFC 2544 section 11.1): the load is constant, and its loss counts. A frame that is tagged for a
     /// delay would be missing where a broadcast frame replaces it.
     pub fn can_have_broadcasts(&self) -> bool {
-        let info = self.info();
-        self.family().can_have_a_ramp()
-            && info.is_steady
-            && !info.quantities.iter().any(|of| of.is_of_one_way_delays())
+        let quantities = self.info().quantities;
+        self.can_have_bursts() && !quantities.iter().any(|of| of.is_of_one_way_delays())
+    }
+
+    /// Returns whether the frames of its trials can be sent in bursts (RFC 2544 section 21): its load is held from the first frame to the last.
+    pub fn can_have_bursts(&self) -> bool {
+        self.family().can_have_a_ramp() && self.info().is_steady
     }
 
     /// Returns whether the result is a rate that was searched for: frames, connections or queries per second.

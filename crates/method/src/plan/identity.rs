@@ -66,6 +66,7 @@ mod tests {
     use crate::repeat::Repetition;
     use crate::terms::{Directions, Share};
     use crate::terms::{FrameRate, FrameSize};
+    use std::num::NonZeroU32;
 
     fn changed(change: impl FnOnce(&mut Test)) -> Test {
         let mut test = Test::new("t", "device");
@@ -93,6 +94,7 @@ mod tests {
             changed(|test| test.traffic.left_networks = 2),
             changed(|test| test.traffic.ramp_ns = Some(1_000_000_000)),
             changed(|test| test.traffic.broadcast_every = Some(100)),
+            changed(|test| test.traffic.burst = NonZeroU32::new(64)),
             changed(|test| test.traffic.size_mix = Some("imix".parse().expect("a mix"))),
             changed(|test| test.stateful = Some(Stateful::new(100, FrameRate(1_000), 0))),
             changed(|test| test.frame_timeout_ns = Some(1)),

@@ -1,5 +1,6 @@
 //! A plan, resolved: every default filled in, every test spelled out. What a plan file becomes, and what `resolved.toml` keeps.
 
+mod conditions;
 mod context;
 mod cores;
 mod device;
@@ -20,6 +21,7 @@ pub use crate::measures::{
     BackToBack, Capacity, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Recovery,
     RequirementTest, Reset, ResponseTime, Soak, Tcp, TcpCapacity,
 };
+pub use conditions::{BroadcastConflict, BurstConflict, ConditionedTrials, FilterConflict};
 pub use cores::CoreLimits;
 pub use device::DeviceIdentity;
 pub use dns::{

@@ -46,6 +46,8 @@ pub enum SeriesBy {
     Filters,
     /// Broadcast frames in place of test frames, per cent (RFC 2544 section 11.1).
     Broadcast,
+    /// Frames of each burst of the load (RFC 2544 section 21), 1 for frames that are sent each at its own time.
+    Burst,
     /// Queries for names that a DNS server has resolved before, per cent (RFC 8219 section 9.2).
     Cached,
     /// Names that have an AAAA record of their own, per cent (RFC 8219 section 9.2).

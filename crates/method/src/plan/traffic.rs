@@ -5,6 +5,7 @@ use crate::terms::Direction;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 
 /// Ports, addresses and flows of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,6 +46,10 @@ pub struct TrafficSettings {
     /// One of so many frames is addressed to the hardware broadcast address (RFC 2544 section 11.1); none is where this is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broadcast_every: Option<u32>,
+    /// The frames of each burst of the load (RFC 2544 section 21): they are sent back to back, and the tester waits between bursts so that the mean rate holds.
+    /// Each frame is sent at its own time where this is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<NonZeroU32>,
 }
 
 impl Bounded for TrafficSettings {
@@ -54,6 +59,7 @@ impl Bounded for TrafficSettings {
             ("right-networks", TrafficSettings::NETWORKS),
             ("subscribers", NumberBound::COUNT),
             ("broadcast-every", TrafficSettings::BROADCAST_EVERY),
+            ("burst", TrafficSettings::BURST),
             (
                 "ramp-ns",
                 NumberBound::TIME_NS.at_least(TrafficSettings::SHORTEST_RAMP_NS as f64),
@@ -85,6 +91,12 @@ impl TrafficSettings {
     /// The frames of which one is broadcast.
     pub const BROADCAST_EVERY: NumberBound = NumberBound::new(2.0, 1_000.0);
 
+    /// The frames of a burst.
+    pub const BURST: NumberBound = NumberBound::new(2.0, Self::MOST_BURST);
+
+    /// The most frames of a burst.
+    pub const MOST_BURST: f64 = 65_536.0;
+
     /// The shortest ramp, nanoseconds.
     pub const SHORTEST_RAMP_NS: u64 = 10_000_000;
 
@@ -106,6 +118,7 @@ impl TrafficSettings {
             ramp_ns: None,
             size_mix: None,
             broadcast_every: None,
+            burst: None,
         }
     }
 

@@ -82,8 +82,10 @@ fn largest_count(of: &DirectionResult) -> u64 {
         .flat_map(|of| [of.messages, of.quoting, of.background, of.wrong_checksum]);
     let sizes = of.sizes.iter().flat_map(|of| [of.offered, of.not_received]);
     let broadcasts = of.broadcasts.iter().flat_map(|of| [of.sent, of.forwarded]);
+    let bursts = of.bursts.iter().map(|of| of.bursts);
     let lists = lists
         .chain(broadcasts)
+        .chain(bursts)
         .chain(errors)
         .chain([of.other_icmp_errors])
         .chain(sizes);

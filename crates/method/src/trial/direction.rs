@@ -1,6 +1,7 @@
 //! The counts of one direction of a trial.
 
 use super::broadcast_counts::BroadcastCounts;
+use super::burst_times::BurstTimes;
 use super::delay::{Bucket, Delay, Ipdv};
 use super::icmp_error::IcmpErrors;
 use super::lengths::LengthDistribution;
@@ -181,6 +182,9 @@ direction! {
         /// The broadcast frames within the trial, where it has some.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         broadcasts: Option<BroadcastCounts>,
+        /// The bursts in which it left the tester, where the load has some.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bursts: Option<BurstTimes>,
         /// The longest time without a received frame between two of them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         silence: Option<Silence>,

@@ -14,6 +14,7 @@
 
 mod anomaly_kind;
 mod broadcast_counts;
+mod burst_times;
 mod connections;
 mod delay;
 mod direction;
@@ -34,6 +35,7 @@ pub mod tcp;
 
 pub use anomaly_kind::ShareBase;
 pub use broadcast_counts::BroadcastCounts;
+pub use burst_times::BurstTimes;
 pub use connections::{Connections, Mapping};
 pub use delay::{Bucket, Delay, DelayBounds, Ipdv, IpdvBounds, Moments, is_upper_bound};
 pub use direction::{

@@ -1,10 +1,8 @@
 //! The broadcast frames in the load of a test (RFC 2544 section 11.1).
 
-use super::stateful::StatefulSection;
 use crate::reader::Section;
 use sixbench_method::measures::Keys;
-use sixbench_method::plan::{Measure, TrafficSettings};
-use sixbench_method::terms::Share;
+use sixbench_method::plan::{BroadcastConflict, ConditionedTrials, TrafficSettings};
 use sixbench_method::units::{self, ValueError, expected};
 
 /// The key of the share of broadcast frames.
@@ -53,34 +51,29 @@ fn broadcast_share(text: &str) -> Result<BroadcastShare, ValueError> {
 pub(crate) fn check_broadcasts(
     section: &Section<'_>,
     shares: &[BroadcastShare],
-    state: &StatefulSection,
-    background: &[Share],
-    traffic: &TrafficSettings,
-    measure: &Measure,
+    trials: &ConditionedTrials<'_>,
 ) {
+    const ALONE: &str = "leave it out: broadcast frames are for a constant load whose loss is counted (throughput, frame-loss-rate, soak) without state";
+    let family = trials.measure.family();
     let asks_for_some = shares.iter().any(|share| share.every.is_some());
     // Queries and vectors are told elsewhere.
-    if !asks_for_some || !measure.family().has_load() || measure.family().is_answered() {
+    if !asks_for_some || !family.has_load() || family.is_answered() {
         return;
     }
-    let has_background = background.iter().any(|share| *share != Share::ALL);
-    let (title, help) = if !measure.can_have_broadcasts() || state.stateful.is_some() {
-        let what = if state.stateful.is_some() {
-            "a stateful test"
-        } else {
-            measure.name()
-        };
-        (
-            format!("`{BROADCAST}` does not apply to {what}"),
-            "leave it out: broadcast frames are for a constant load whose loss is counted (throughput, frame-loss-rate, soak) without state",
-        )
-    } else if has_background || traffic.size_mix.is_some() {
-        (
+    let (title, help) = match trials.broadcast_conflict() {
+        Some(BroadcastConflict::State) => (
+            format!("`{BROADCAST}` does not apply to a stateful test"),
+            ALONE,
+        ),
+        Some(BroadcastConflict::Measure) => (
+            format!("`{BROADCAST}` does not apply to {}", trials.measure.name()),
+            ALONE,
+        ),
+        Some(BroadcastConflict::Mix) => (
             format!("`{BROADCAST}` contradicts another mix of frames"),
             "leave `background` and mixed frame sizes out: RFC 2544 section 11 repeats a test under each condition separately",
-        )
-    } else {
-        return;
+        ),
+        None => return,
     };
     section.mistake_with_help(BROADCAST, title, help);
 }

@@ -1,12 +1,11 @@
 //! The filters of the device, under which a test is repeated (RFC 2544 section 11.4).
 
-use super::stateful::StatefulSection;
 use crate::reader::Section;
 use crate::reader::diagnostic::Diagnostic;
 use crate::reader::tests_of;
 use crate::reader::words::count;
 use sixbench_method::measures::Keys;
-use sixbench_method::plan::{Measure, Test, TrafficSettings};
+use sixbench_method::plan::{ConditionedTrials, FilterConflict, Test};
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Library, Recipe};
 use toml::de::DeTable;
@@ -39,30 +38,23 @@ pub(crate) fn read_filters(section: &Section<'_>) -> Vec<u32> {
 pub(crate) fn check_filters(
     section: &Section<'_>,
     filters: &[u32],
-    subscribers: &[u32],
-    state: &StatefulSection,
-    traffic: &TrafficSettings,
-    measure: &Measure,
+    trials: &ConditionedTrials<'_>,
 ) {
+    let family = trials.measure.family();
     // Queries and vectors are told elsewhere.
-    if filters.iter().all(|count| *count == 0)
-        || !measure.family().has_load()
-        || measure.family().is_answered()
-    {
+    if filters.iter().all(|count| *count == 0) || !family.has_load() || family.is_answered() {
         return;
     }
-    let (title, help) = if measure.family().needs_hosts() || state.stateful.is_some() {
-        (
+    let (title, help) = match trials.filter_conflict() {
+        Some(FilterConflict::State) => (
             format!("`{FILTERS}` does not apply to tests of connections"),
             "leave it out: a filter permits the addresses of frames as they arrive, which state changes on the way",
-        )
-    } else if !traffic.has_one_address_pair() || !subscribers.is_empty() {
-        (
+        ),
+        Some(FilterConflict::Addresses) => (
             format!("`{FILTERS}` contradicts varying addresses"),
             "leave one of them out: a filter permits one pair of addresses (RFC 2544 section 11.4)",
-        )
-    } else {
-        return;
+        ),
+        None => return,
     };
     section.mistake_with_help(FILTERS, title, help);
 }

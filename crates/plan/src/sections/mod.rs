@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod authority;
 pub(crate) mod broadcasts;
+pub(crate) mod bursts;
 pub(crate) mod cores;
 pub(crate) mod dns;
 pub(crate) mod expect;

@@ -8,9 +8,10 @@ use sixbench_method::plan::{Measure, RequirementTest};
 
 /// The keys of a test that do not apply to vectors: those of frames at a rate, of repetitions, and of the device's set-up, which vectors have to
 /// themselves.
-const STRAYS: [&str; 37] = [
+const STRAYS: [&str; 38] = [
     "background",
     "broadcast",
+    "burst",
     "connections",
     "cores",
     "directions",

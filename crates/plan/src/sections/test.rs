@@ -11,11 +11,12 @@ use crate::sections::expect::{ExpectContext, read_expectations};
 use crate::sections::measure::read_measure;
 use crate::sections::stateful::{self, check_combinations, read_stateful};
 use crate::sections::traffic::read_traffic;
-use crate::sections::{broadcasts, filters};
+use crate::sections::{broadcasts, bursts, filters};
 use sixbench_method::measures::Keys;
 use sixbench_method::names::NameError;
 use sixbench_method::plan::{
-    DnsTest, Flows, Measure, Profile, Series, SeriesBy, SizeMix, Test, TrafficSettings,
+    ConditionedTrials, DnsTest, Flows, Measure, Profile, Series, SeriesBy, SizeMix, Test,
+    TrafficSettings,
 };
 use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::bounds::NumberBound;
@@ -252,28 +253,41 @@ fn read_listed(
     let state = read_stateful(section, defaults, measure, goals);
     check_combinations(section, &state, traffic, measure);
     let dns = dns::read_steps(section, measure);
-    let steps = read_steps(section, state, dns, defaults);
+    let steps = read_steps(section, measure, state, dns, defaults);
     check_flows(section, &steps, traffic);
-    filters::check_filters(
-        section,
-        &steps.filters,
-        &steps.subscribers,
-        &steps.state,
-        traffic,
-        measure,
-    );
-    broadcasts::check_broadcasts(
-        section,
-        &steps.broadcast,
-        &steps.state,
-        &steps.background,
-        traffic,
-        measure,
-    );
+    check_conditions(section, &steps, traffic, measure, defaults);
     if let Some(ramp_ns) = traffic.ramp_ns {
         check_ramp(section, &steps, measure, ramp_ns, defaults);
     }
     steps
+}
+
+/// Reports conditions of RFC 2544 section 11, and bursts, that trials of the test cannot have.
+fn check_conditions(
+    section: &Section<'_>,
+    steps: &ListedSettings,
+    traffic: &TrafficSettings,
+    measure: &Measure,
+    defaults: &PlanDefaults<'_>,
+) {
+    let traffic = TrafficSettings {
+        flows: steps.flows.first().copied(),
+        subscribers: steps.subscribers.first().copied(),
+        ..*traffic
+    };
+    let background = steps
+        .background
+        .iter()
+        .find(|foreground| **foreground != Share::ALL);
+    let trials = ConditionedTrials {
+        measure,
+        stateful: steps.state.stateful.as_ref(),
+        foreground: background.copied().unwrap_or(Share::ALL),
+        traffic: &traffic,
+    };
+    filters::check_filters(section, &steps.filters, &trials);
+    broadcasts::check_broadcasts(section, &steps.broadcast, &trials);
+    bursts::check_bursts(section, &steps.bursts, &trials, defaults);
 }
 
 /// Reads the highest rate of a test that sets its own.
@@ -391,12 +405,15 @@ struct ListedSettings {
     cores: cores::CoreSteps,
     filters: Vec<u32>,
     broadcast: Vec<broadcasts::BroadcastShare>,
+    /// The frames of a burst.
+    bursts: Vec<u32>,
     state: stateful::StatefulSection,
     dns: dns::DnsSection,
 }
 
 fn read_steps(
     section: &Section<'_>,
+    measure: &Measure,
     state: stateful::StatefulSection,
     dns: dns::DnsSection,
     defaults: &PlanDefaults<'_>,
@@ -420,6 +437,7 @@ fn read_steps(
         cores: cores::read(section, defaults.machines, defaults.duts),
         filters: filters::read_filters(section),
         broadcast: broadcasts::read_broadcasts(section),
+        bursts: bursts::read_bursts(section, measure),
         state,
         dns,
     };
@@ -436,6 +454,7 @@ fn read_steps(
         ("cores", steps.cores.longest()),
         ("filters", steps.filters.len()),
         ("broadcast", steps.broadcast.len()),
+        ("burst", steps.bursts.len()),
         ("connections", steps.state.connections.len()),
         ("table-size", steps.state.table_sizes.len()),
         // Only these two may both be lists: they form the grid of RFC 8219 section 9.2.
@@ -526,6 +545,10 @@ impl ListedSettings {
         base.traffic.subscribers = self.subscribers.first().copied();
         self.cores.set_first(&mut base);
         base.traffic.broadcast_every = self.broadcast.first().and_then(|share| share.every);
+        base.traffic.burst = self
+            .bursts
+            .first()
+            .and_then(|frames| bursts::burst_of(*frames));
         base.filters = self.filters.first().copied().unwrap_or(0);
         self.dns.set_first(&mut base.measure);
         let series = [
@@ -557,6 +580,7 @@ impl ListedSettings {
                 |test, count| test.filters = count,
             ),
             self.of_broadcast(),
+            self.of_bursts(),
             self.of_connections(),
             self.of_table_sizes(),
             of_cached(&self.dns.cached),
@@ -620,6 +644,22 @@ impl ListedSettings {
                 );
                 SeriesStep::new(SeriesBy::Broadcast, percent, words, move |test| {
                     test.traffic.broadcast_every = share.every;
+                })
+            })
+            .collect()
+    }
+
+    fn of_bursts(&self) -> Vec<SeriesStep> {
+        self.bursts
+            .iter()
+            .map(|&frames| {
+                let burst = bursts::burst_of(frames);
+                let words = burst.map_or("single frames".to_owned(), |frames| {
+                    format!("bursts of {frames}")
+                });
+                let words = (format!("burst{frames}"), words);
+                SeriesStep::new(SeriesBy::Burst, f64::from(frames), words, move |test| {
+                    test.traffic.burst = burst;
                 })
             })
             .collect()

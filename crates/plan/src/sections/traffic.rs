@@ -32,6 +32,7 @@ pub(crate) fn read_traffic(section: &Section<'_>) -> TrafficSettings {
         ramp_ns: section.value("ramp", units::duration_ns),
         size_mix: None,
         broadcast_every: None,
+        burst: None,
     };
     for (key, addresses, networks) in [
         (

@@ -1,6 +1,6 @@
 //! The fields of `results.json` that subjects fill in.
 
-use super::conditions::BroadcastTotals;
+use super::conditions::{BroadcastTotals, BurstTotals};
 use super::cores::json::JsonScaling;
 use super::dns::json::JsonDns;
 use super::ramp::totals::RampTotals;
@@ -37,6 +37,9 @@ pub(crate) struct PointFields<'a> {
     /// The broadcast frames of the trials in each direction, where they have some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) broadcasts: Vec<BroadcastTotals>,
+    /// The bursts in which the trials left the tester in each direction, where their load has some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) bursts: Vec<BurstTotals>,
 }
 
 /// The fields of the run.

@@ -20,6 +20,7 @@ pub(crate) fn unit_of(by: SeriesBy) -> &'static str {
         SeriesBy::TableSize => "entries",
         SeriesBy::Filters => "filters",
         SeriesBy::Broadcast => "% broadcast",
+        SeriesBy::Burst => "frames of a burst",
         SeriesBy::Cached => "% cached",
         SeriesBy::WithAaaa => "% with AAAA",
     }

@@ -6,7 +6,8 @@ use serde_json::Value;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Point, Series, SeriesBy, Test};
 use sixbench_method::record::TrialRecord;
-use sixbench_method::trial::BroadcastCounts;
+use sixbench_method::trial::{BroadcastCounts, BurstTimes};
+use std::num::NonZeroU32;
 
 /// Returns the points of records and outcomes, each with the name that its test gets.
 fn points_of<'s>(
@@ -121,4 +122,47 @@ fn broadcast_frames_are_told_apart_with_those_that_were_forwarded() {
         .collect();
     let sum = |key: &str| all.iter().filter_map(|of| of[key].as_u64()).sum::<u64>();
     assert_eq!((sum("sent"), sum("forwarded")), (10 * trials, trials));
+}
+
+#[test]
+fn results_with_single_frames_and_in_bursts_stand_side_by_side_with_how_fast_the_bursts_left() {
+    let mut sample = two_steps(SeriesBy::Burst, 64.0, |test| {
+        test.traffic.burst = NonZeroU32::new(64);
+    });
+    for test in &mut sample.plan.tests {
+        if let Some(series) = test.series.as_mut().filter(|of| of.at == 0.0) {
+            series.at = 1.0;
+        }
+    }
+    for record in &mut sample.records {
+        if record.point.test == "c.with" {
+            for direction in &mut record.result.directions {
+                direction.bursts = Some(BurstTimes {
+                    frames: 64,
+                    bursts: 10,
+                    total_ns: 320_000,
+                    longest_ns: 50_000,
+                });
+            }
+        }
+    }
+    let input = sample.input();
+    let page = html(&input).expect("a page");
+    for text in [
+        "Without and with bursts: c",
+        "Bursts within the trials",
+        ">≥\u{a0}2,000,000<",
+        ">50.0<",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    let results: Value = serde_json::from_str(&json(&input)).expect("JSON");
+    let points = results["points"].as_array().expect("points");
+    let with = points.iter().find(|point| point["test"] == "c.with");
+    assert_eq!(with.expect("a point")["bursts"][0]["mean-ns"], 32_000);
+    let text = terminal(&input, 400, false);
+    assert!(
+        text.contains("with single frames") && text.contains("with bursts of 64"),
+        "{text}"
+    );
 }

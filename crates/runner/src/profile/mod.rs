@@ -63,6 +63,7 @@ pub(crate) fn traffic_profile(
         flows: test.traffic.flows,
         ramp_ns: test.traffic.ramp_ns,
         broadcast_every: test.traffic.broadcast_every,
+        burst: test.traffic.burst,
         gateway,
         ipdv: test
             .measure

@@ -11,7 +11,7 @@ use sixbench_io::PortSpec;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{SkipReason, SkippedTest};
-use sixbench_method::terms::{FrameSize, Share};
+use sixbench_method::terms::FrameSize;
 use sixbench_plan::{Links, LoadedPlan, check_filtering, check_vector_load};
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{
@@ -165,7 +165,7 @@ pub fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Re
 /// Returns the job of a test at its first frame size, at each of which the addresses are the same. Every size must be possible.
 fn first_job(plan: &Plan, test: &Test, recipe: &Recipe) -> Result<Option<Job>, PlanError> {
     check_sizes(test)?;
-    check_broadcasts(test)?;
+    check_conditions(test)?;
     let job = |size: &FrameSize| profile::job(recipe, test, *size, plan.seed, plan.trial);
     let jobs: Vec<Job> = test.frame_sizes.iter().map(job).collect::<Result<_, _>>()?;
     Ok(jobs.into_iter().next())
@@ -191,20 +191,20 @@ fn check_sizes(test: &Test) -> Result<(), PlanError> {
     Err(PlanError(format!("test {name}: {mistake}")))
 }
 
-/// Refuses a resolved plan with broadcast frames in trials that cannot have them. The reader of a plan file does so at the line.
-fn check_broadcasts(test: &Test) -> Result<(), PlanError> {
-    let traffic = &test.traffic;
-    let can_have_some = test.measure.can_have_broadcasts()
-        && test.stateful.is_none()
-        && traffic.size_mix.is_none()
-        && test.foreground == Share::ALL;
-    if traffic.broadcast_every.is_none() || can_have_some {
-        return Ok(());
-    }
-    let text = format!(
-        "test {}: its trials can have no broadcast frames; leave broadcast-every out",
-        test.name
-    );
+/// Refuses a resolved plan with conditions of RFC 2544 section 11, or bursts, that the trials of a test cannot have. The reader of a plan file does so at the line.
+fn check_conditions(test: &Test) -> Result<(), PlanError> {
+    let trials = test.conditioned();
+    let (what, key) =
+        if test.traffic.broadcast_every.is_some() && trials.broadcast_conflict().is_some() {
+            ("its trials can have no broadcast frames", "broadcast-every")
+        } else if test.filters > 0 && trials.filter_conflict().is_some() {
+            ("its frames would not pass filters", "filters")
+        } else if test.traffic.burst.is_some() && trials.burst_conflict().is_some() {
+            ("its frames cannot be sent in bursts", "burst")
+        } else {
+            return Ok(());
+        };
+    let text = format!("test {}: {what}; leave {key} out", test.name);
     Err(PlanError(text))
 }
 

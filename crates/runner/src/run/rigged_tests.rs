@@ -11,6 +11,7 @@ use sixbench_method::terms::{Directions, FrameRate, FrameSize, Share};
 use sixbench_method::trial::{SizeCounts, TrialResult, TrialSpec};
 use sixbench_plan::{Links, standard_trial};
 use sixbench_testbed::{Library, Recipe, Shell};
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -210,6 +211,28 @@ fn broadcast_frames_reach_the_device_in_place_of_test_frames_and_are_no_loss() {
             assert_eq!((of.sent, of.forwarded), (10, 0), "{name}");
         }
     }
+}
+
+/// A policer is a buffer of 20 frames that is emptied faster than frames come, so it takes single frames and loses the most of each burst.
+#[test]
+fn of_a_burst_that_a_policer_does_not_take_every_frame_is_counted_and_single_frames_pass() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let rule = "add rule netdev rig in udp sport 1024-65535 limit rate over 4000/second burst 20 packets counter drop";
+    let recipe = recipe("linux-ipv4", &[CHAIN, rule]);
+    let mut test = Test {
+        directions: Directions::Forward,
+        ..Test::new("rigged", &recipe.name)
+    };
+    let (single, dropped) = lossless_trial(&recipe, &test);
+    assert_eq!((single.not_received(), dropped[0]), (0, 0));
+    assert_eq!(single.directions[0].bursts, None);
+    test.traffic.burst = NonZeroU32::new(100);
+    let (result, dropped) = trial_of(&recipe, &test, |result| result.faults.is_empty());
+    let forward = &result.directions[0];
+    assert_eq!((forward.offered, forward.lost()), (1_000, dropped[0]));
+    assert!(dropped[0] > 300, "{dropped:?}");
+    let bursts = forward.bursts.expect("bursts");
+    assert!(bursts.frames == 100 && bursts.bursts > 0, "{bursts:?}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::{
     Connections, Fault, PhaseOne, TrialKind, TrialOutcome, TrialResult, TrialSpec,
 };
+use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -93,6 +94,7 @@ impl FrameTester {
             residual_ns,
             frame_timeout_ns: 0,
             conversation,
+            burst: NonZeroU32::MIN,
         })
     }
 

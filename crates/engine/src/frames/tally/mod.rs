@@ -31,6 +31,7 @@ use sixbench_method::trial::{
     SizeCounts,
 };
 use sixbench_wire::tag::Tag;
+use std::num::NonZeroU32;
 
 /// The number of wrong frames kept for the report.
 const EXAMPLES: usize = 5;
@@ -46,6 +47,8 @@ pub(crate) struct ExpectedFrames {
     pub(crate) verifier: Verifier,
     /// The times at which frames are due; empty if there are no frames.
     pub(crate) schedule: Schedule,
+    /// The frames of each burst, all of which are due with its first one.
+    pub(crate) burst: NonZeroU32,
     /// The time of sending in the schedule, nanoseconds.
     pub(crate) duration_ns: u64,
     /// The time after which a frame no longer counts as received; 0 for no limit.
@@ -144,7 +147,7 @@ impl FrameTally {
             last_missing: None,
             last_arrival_ns: 0,
             silence: (0, 0),
-            pacer: Pacer::new(&expected.schedule),
+            pacer: Pacer::new(&expected.schedule).in_bursts_of(expected.burst),
             examples: Vec::with_capacity(EXAMPLES),
             kept: Vec::with_capacity(EXAMPLES * EXAMPLE_OCTETS),
             expected,
@@ -578,6 +581,7 @@ mod tests {
                 verifier: Verifier::new(stream(), spec.frames(), false),
                 delays: Delays::new(None, false),
                 schedule: spec.schedule(),
+                burst: NonZeroU32::MIN,
                 duration_ns: spec.duration_ns,
                 timeout_ns,
                 clocks_apart_ns: CLOCKS_APART_NS,

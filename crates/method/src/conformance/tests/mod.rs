@@ -11,6 +11,7 @@ use crate::repeat::Repetition;
 use crate::search::{Certainty, RepetitionStart, SearchMethod, SearchSettings};
 use crate::terms::*;
 use crate::trial::TrialSettings;
+use std::num::NonZeroU32;
 
 /// All sizes of RFC 8219 section 5.1.1, with 84 instead of 64.
 const SIZES: [u16; 13] = [
@@ -82,10 +83,21 @@ fn with_filters(test: &Test, filters: u32) -> Test {
     }
 }
 
-/// Returns a plan with this measurement, first with one pair of addresses, then with 256 networks, and under the conditions of RFC 2544 section 11.
+fn with_bursts(test: &Test, frames: u32) -> Test {
+    let mut test = Test {
+        name: format!("{}-burst{frames}", test.name),
+        ..test.clone()
+    };
+    test.traffic.burst = NonZeroU32::new(frames).filter(|_| test.measure.can_have_bursts());
+    test
+}
+
+/// Returns a plan with this measurement, first with one pair of addresses, then with 256 networks, under the conditions of RFC 2544 section 11, and with the
+/// bursts of section 21.
 fn plan_of(measure: Measure) -> Plan {
     let one = test(measure.name(), measure);
     let conditions = [1, 25].map(|filters| with_filters(&one, filters));
+    let bursts = [16, 64, 256, 1024].map(|frames| with_bursts(&one, frames));
     let mut broadcast = Test {
         name: format!("{}-broadcast", one.name),
         ..one.clone()
@@ -95,6 +107,7 @@ fn plan_of(measure: Measure) -> Plan {
     }
     let mut tests = vec![one.clone(), with_256_networks(one), broadcast];
     tests.extend(conditions);
+    tests.extend(bursts);
     plan(tests)
 }
 
@@ -869,7 +882,7 @@ fn every_measure_of_frames_and_connections_is_judged_by_the_conditions_of_rfc_25
         let mut plan = plan(vec![test("t", measure.clone())]);
         plan.tests[0].ipv6_forwarded = is_ipv6;
         let all = clauses(&plan, &plan.tests[0]);
-        ["11", "11.1", "11.2", "11.3", "11.4"].map(|section| {
+        ["11", "11.1", "11.2", "11.3", "11.4", "21"].map(|section| {
             let cited = format!("RFC 2544 section {section}");
             all.iter().any(|clause| clause.clause == cited)
         })
@@ -878,7 +891,7 @@ fn every_measure_of_frames_and_connections_is_judged_by_the_conditions_of_rfc_25
         let is_of_frames = measure.dns().is_none();
         assert_eq!(
             cited(&measure, false),
-            [is_of_frames; 5],
+            [is_of_frames; 6],
             "{}",
             measure.name()
         );
@@ -899,8 +912,13 @@ fn a_test_without_conditions_is_told_what_is_missing_and_one_with_25_filters_whe
             "bent SHOULD RFC 2544 section 11.1: no test with `broadcast = \"1%\"`",
             "bent SHOULD RFC 2544 section 11.4: no test with `filters = 1`",
             "bent SHOULD RFC 2544 section 11.4: no test with `filters = 25`",
+            "bent SHOULD RFC 2544 section 21: no test with `burst = [16, 64, 256, 1024]`",
         ]
     );
+    let some = [64, 256].map(|frames| with_bursts(&one, frames));
+    let of_some = departures(&plan([vec![one.clone()], some.to_vec()].concat()));
+    let wanted = "bent SHOULD RFC 2544 section 21: bursts of 64, 256; none of 16, 1024";
+    assert!(of_some.iter().any(|told| told == wanted), "{of_some:?}");
     let mut filtered = plan_of(Measure::Throughput);
     filtered.tests.rotate_right(1);
     assert_eq!(

@@ -1,10 +1,12 @@
-//! The conditions of RFC 2544 section 11: each test without and with them, side by side.
+//! The conditions of RFC 2544 section 11, and its bursts (section 21): each test without and with them, side by side.
 
 mod broadcasts;
+mod bursts;
 mod sentences;
 mod tables;
 
 pub(crate) use broadcasts::BroadcastTotals;
+pub(crate) use bursts::BurstTotals;
 
 use crate::digest::{Digest, PointDigest};
 use crate::subject::series::{TestSeries, series};
@@ -24,19 +26,22 @@ impl Subject for ModifyingConditions {
             .collect();
         vec![Chapter::new(
             "conditions",
-            "Without and with broadcast frames or filters",
+            "Without and with broadcast frames, filters or bursts",
             tables,
             vec![],
         )]
     }
 
     fn evidence(&self, digest: &Digest) -> Vec<Chapter> {
-        vec![Chapter::new(
-            "broadcasts",
-            "Broadcast frames",
-            vec![broadcasts::table(digest)],
-            vec![],
-        )]
+        vec![
+            Chapter::new(
+                "broadcasts",
+                "Broadcast frames",
+                vec![broadcasts::table(digest)],
+                vec![],
+            ),
+            Chapter::new("bursts", "Bursts", vec![bursts::table(digest)], vec![]),
+        ]
     }
 
     fn fill_point<'p>(
@@ -46,6 +51,7 @@ impl Subject for ModifyingConditions {
         point: &PointDigest<'p>,
     ) {
         fields.broadcasts = broadcasts::of_point(point);
+        fields.bursts = bursts::of_point(point);
     }
 
     fn comparisons(&self, group: &Digest) -> Vec<String> {
@@ -58,9 +64,17 @@ impl Subject for ModifyingConditions {
 
 /// Returns the series over a condition whose first step is the test without it.
 fn compared<'d>(digest: &Digest<'d>) -> Vec<TestSeries<'d>> {
-    let by = [SeriesBy::Broadcast, SeriesBy::Filters];
-    let all = by.into_iter().flat_map(|by| series(digest, by));
-    all.filter(|steps| steps.steps.first().is_some_and(|(at, _)| *at == 0.0))
+    let by = [
+        (SeriesBy::Broadcast, 0.0),
+        (SeriesBy::Filters, 0.0),
+        (SeriesBy::Burst, 1.0),
+    ];
+    by.into_iter()
+        .flat_map(|(by, without)| {
+            series(digest, by)
+                .into_iter()
+                .filter(move |steps| steps.steps.first().is_some_and(|(at, _)| *at == without))
+        })
         .collect()
 }
 
@@ -68,6 +82,8 @@ fn compared<'d>(digest: &Digest<'d>) -> Vec<TestSeries<'d>> {
 fn condition_label(by: SeriesBy, at: f64) -> String {
     match by {
         SeriesBy::Broadcast => format!("{}\u{a0}% broadcast", three_digits(at)),
+        SeriesBy::Burst if at == 1.0 => "single frames".to_owned(),
+        SeriesBy::Burst => format!("bursts of {at}"),
         _ => counted(at as u64, "filter"),
     }
 }

@@ -49,6 +49,11 @@ pub(super) fn table(digest: &Digest, steps: &TestSeries) -> Table {
             "Broadcast: frames to the hardware broadcast address, evenly in place of test frames (RFC 2544 section 11.1). The rates count them, so that \
              as many frames reach the device with and without them.",
         ),
+        SeriesBy::Burst => (
+            "bursts",
+            "Bursts: so many frames are sent back to back, and the tester waits between them so that the mean rate holds (RFC 2544 section 21). The interval from \
+             one burst to the next is their frames divided by the rate.",
+        ),
         _ => (
             "filters",
             "Filters: conditions that the device checks before it forwards a frame, of which the last permits the test frames, and those before it \

@@ -2,7 +2,7 @@
 
 use crate::wording::bound::Bound;
 use sixbench_method::trial::{
-    AnomalyKind, BroadcastCounts, Delay, DelayBounds, DirectionResult, Exchange,
+    AnomalyKind, BroadcastCounts, BurstTimes, Delay, DelayBounds, DirectionResult, Exchange,
     LengthDistribution, RampCounts, SizeCounts, is_upper_bound,
 };
 use sixbench_method::units::{counted, show_ns};
@@ -43,6 +43,7 @@ pub fn direction(result: &DirectionResult) -> String {
     text += &result.ramp.as_ref().map_or_else(String::new, ramp_line);
     text += &sizes_line(&result.sizes);
     text += &broadcasts_line(result.broadcasts);
+    text += &bursts_line(result.bursts);
     let unusual = unusual_counts(result);
     if !unusual.is_empty() {
         text += &format!("           {}\n", unusual.join(", "));
@@ -121,6 +122,20 @@ fn broadcasts_line(of: Option<BroadcastCounts>) -> String {
             counted(sent, "broadcast frame")
         )
     })
+}
+
+/// Returns how the bursts of a trial left, in one direction, in a line; empty without any.
+fn bursts_line(of: Option<BurstTimes>) -> String {
+    of.filter(|of| of.bursts > 0)
+        .map_or_else(String::new, |of| {
+            format!(
+                "           {} of {} frames left in {:.1} us each, the slowest in {:.1} us\n",
+                counted(of.bursts, "burst"),
+                of.frames,
+                (of.total_ns / of.bursts) as f64 / 1000.0,
+                of.longest_ns as f64 / 1000.0
+            )
+        })
 }
 
 /// Returns the frames of the ramp before a trial, in one direction, in a line.

@@ -1,0 +1,99 @@
+//! The bursts of the trials of each point: how fast they left the tester.
+
+use crate::digest::{Digest, PointDigest};
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
+use crate::wording::numbers::title;
+use schemars::JsonSchema;
+use serde::Serialize;
+use sixbench_method::terms::Direction;
+use sixbench_method::trial::BurstTimes;
+
+/// The bursts of one direction in all trials of a point.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct BurstTotals {
+    pub(crate) direction: Direction,
+    /// The frames of each burst.
+    pub(crate) frames: u32,
+    /// The bursts that were timed: all but the last one of each trial.
+    pub(crate) bursts: u64,
+    /// The mean time that a burst took to leave the tester, nanoseconds; an upper bound.
+    pub(crate) mean_ns: u64,
+    /// The longest such time, nanoseconds.
+    pub(crate) longest_ns: u64,
+}
+
+/// Returns the totals of each direction that was sent in bursts.
+pub(super) fn of_point(point: &PointDigest) -> Vec<BurstTotals> {
+    [Direction::Forward, Direction::Reverse]
+        .into_iter()
+        .filter_map(|direction| of_direction(point, direction))
+        .collect()
+}
+
+fn of_direction(point: &PointDigest, direction: Direction) -> Option<BurstTotals> {
+    let times: Vec<BurstTimes> = point
+        .in_direction(direction)
+        .filter_map(|of| of.bursts)
+        .collect();
+    let bursts = times.iter().map(|of| of.bursts).sum::<u64>();
+    let total_ns = times
+        .iter()
+        .map(|of| of.total_ns)
+        .fold(0, u64::saturating_add);
+    Some(BurstTotals {
+        direction,
+        frames: times.first()?.frames,
+        bursts,
+        mean_ns: total_ns / bursts.max(1),
+        longest_ns: times.iter().map(|of| of.longest_ns).max()?,
+    })
+}
+
+/// The bursts of one direction of a point.
+struct SentBurstsRow<'d> {
+    point: &'d PointDigest<'d>,
+    totals: BurstTotals,
+}
+
+impl SentBurstsRow<'_> {
+    /// Returns the frames per second within a burst, which are at least so many.
+    fn rate(&self) -> Option<Cell> {
+        let of = &self.totals;
+        (of.mean_ns > 0)
+            .then(|| Cell::Rate(f64::from(of.frames) * 1e9 / of.mean_ns as f64).signed("≥\u{a0}"))
+    }
+}
+
+pub(super) fn table(digest: &Digest) -> Table {
+    let rows = digest.points.iter().flat_map(|point| {
+        of_point(point)
+            .into_iter()
+            .map(move |totals| SentBurstsRow { point, totals })
+    });
+    Table::new("Bursts within the trials", columns(), rows).with_note(
+        "Of all trials of a point. The frames of a burst are handed to the port as fast as it takes them (RFC 2544 section 21); the times are from the first \
+         frame to the return from the last one, so the rates are lower bounds. What the port and the kernel hold back is not in them.",
+    )
+}
+
+fn columns<'d>() -> Vec<Column<'d, SentBurstsRow<'d>>> {
+    vec![
+        Column::text("Test", |row: &SentBurstsRow| title(row.point.test)),
+        Column::number("Size", |row: &SentBurstsRow| row.point.size()),
+        Column::text("Direction", |row: &SentBurstsRow| row.totals.direction),
+        Column::number("Frames of a burst", |row: &SentBurstsRow| {
+            Cell::Count(row.totals.frames.into())
+        }),
+        Column::number("Bursts", |row: &SentBurstsRow| {
+            Cell::Count(row.totals.bursts)
+        }),
+        Column::number("Mean time (ms)", |row: &SentBurstsRow| {
+            Cell::Milliseconds(row.totals.mean_ns as f64)
+        }),
+        Column::number("Longest (ms)", |row: &SentBurstsRow| {
+            Cell::Milliseconds(row.totals.longest_ns as f64)
+        }),
+        Column::number("Frames/s within a burst", SentBurstsRow::rate),
+    ]
+}
