@@ -1,4 +1,4 @@
-//! Echo requests and replies of ICMP (RFC 792) and ICMPv6 (RFC 4443 section 4), which differ in type and checksum alone: that of ICMPv6 includes a
+//! Echo requests and replies of ICMP (RFC 792) and ICMPv6 (RFC 4443 section 4), which differ only in type and checksum: that of ICMPv6 includes a
 //! pseudo-header. Neighbour discovery and error messages have modules of their own.
 
 use std::fmt;

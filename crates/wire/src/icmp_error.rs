@@ -113,6 +113,7 @@ impl<'a> IcmpErrorView<'a> {
             (next, header_len) = match next {
                 protocol::IPV4 => (*rest.get(9)?, usize::from(rest[0] & 0x0f) * 4),
                 protocol::IPV6 => (*rest.get(6)?, ipv6::HEADER_LEN),
+                // A later fragment has no tag at this place; `Tag::read` checks the tag's own mark, so other octets are not taken for one.
                 protocol::IPV6_FRAGMENT => (*rest.first()?, FRAGMENT_HEADER_LEN),
                 // An echo has as many octets before its payload as UDP.
                 protocol::UDP | protocol::ICMP | protocol::ICMPV6 => {

@@ -25,7 +25,8 @@ impl MacAddress {
         self.0[0] & 1 == 0
     }
 
-    /// Returns whether a station can have this address: it is neither a group's nor all zeroes, which stand for none.
+    /// Returns whether a station can have this address: it is neither a group address nor all zeroes, which means that there
+    /// is no address.
     pub const fn is_station(self) -> bool {
         self.is_unicast() && !matches!(self.0, [0, 0, 0, 0, 0, 0])
     }

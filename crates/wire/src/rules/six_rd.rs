@@ -69,7 +69,7 @@ impl SixRd {
     /// Addresses that the prefix does not have, or no address at all.
     pub fn numbered(self, first: u64, count: Option<u64>) -> Result<Self, RuleError> {
         let most = 1u64 << (32 - self.sites.len());
-        // At least one, so that a `first` beyond the last address is refused as such below, and not as a domain without subscribers.
+        // A `first` beyond the last address must give `RuleError::Numbers`, not `NoSubscriber`; so without a count at least one is assumed.
         let count = count.unwrap_or(most.saturating_sub(first).max(1));
         if count == 0 {
             return Err(RuleError::NoSubscriber { most });
@@ -97,7 +97,7 @@ impl SixRd {
 
     /// Returns the inner addresses: delegated prefix, subnet 0, interface identifier ::1.
     pub fn ipv6(&self) -> AddressRule {
-        // The bits that all sites share fall out at the top, and what is left lies right behind the prefix.
+        // The left shift drops the `mask_len` bits that all sites share; the right shift puts the remaining bits directly behind the 6rd prefix.
         let embedded =
             u128::from(self.sites.address().to_bits()) << 96 << self.mask_len >> self.prefix.len();
         let delegated_len = self.prefix.len() + 32 - self.mask_len;

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 
 use super::{DatagramEnd, put};
 use crate::ethernet::{self, EtherType, EthernetHeader};
-use crate::{IpVersion, Ipv4Header, Ipv4View, Ipv6Header, MacAddress, WireError};
+use crate::octets::be16;
+use crate::{IpVersion, Ipv4Header, Ipv6Header, MacAddress, WireError};
 use crate::{checksum, ipv4, ipv6, protocol};
 
 /// The outer header of an encapsulated stream.
@@ -33,6 +34,9 @@ impl OuterHeader {
         }
     }
 }
+
+/// The offset of the checksum within an IPv4 header.
+const CHECKSUM_AT: usize = 10;
 
 /// The values needed to patch an outer header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,27 +66,12 @@ impl OuterPatch {
         emit(outer, inner, datagram.len(), &mut octets)?;
         let version = outer.version();
         let header_sum = match version {
-            // The view refuses a header whose total length exceeds the octets, so it needs the datagram as well.
-            IpVersion::V4 => {
-                u64::from(!Ipv4View::new(&[&octets[..], datagram].concat())?.header_checksum())
-            }
+            // The partial sum of the header is the complement of its checksum.
+            IpVersion::V4 => u64::from(!be16(&octets, CHECKSUM_AT)),
             IpVersion::V6 => 0,
         };
-        let ether_type = if version == IpVersion::V4 {
-            EtherType::IPV4
-        } else {
-            EtherType::IPV6
-        };
-        let mut whole = vec![0; ethernet::HEADER_LEN];
-        EthernetHeader {
-            src: macs.0,
-            dst: macs.1,
-            ether_type,
-        }
-        .emit(&mut whole);
-        whole.extend([&octets, datagram].concat());
         let own = (bits(outer.src), bits(outer.dst));
-        // The partial sum without the addresses is the whole sum plus their complements.
+        // The partial sum without the addresses is the whole sum plus their complements. It has no meaning for IPv6, whose header has no checksum.
         let header_sum = header_sum + u64::from(!checksum::fold(sum_of(own.0) + sum_of(own.1)));
         Ok((
             Self {
@@ -90,7 +79,7 @@ impl OuterPatch {
                 header_sum,
                 own,
             },
-            whole.into(),
+            ethernet_frame(macs, version, &[&octets, datagram]),
         ))
     }
 
@@ -103,7 +92,7 @@ impl OuterPatch {
             IpVersion::V4 => {
                 let checksum =
                     checksum::finish(self.header_sum + sum_of(source) + sum_of(destination));
-                put(frame, start + 10, checksum.to_be_bytes());
+                put(frame, start + CHECKSUM_AT, checksum.to_be_bytes());
                 put(frame, start + 12, (source as u32).to_be_bytes());
                 put(frame, start + 16, (destination as u32).to_be_bytes());
             }
@@ -135,6 +124,27 @@ impl OuterPatch {
             Some((DatagramEnd::Destination, bits)) => (self.own.0, bits),
         }
     }
+}
+
+/// Returns a frame from the first to the second hardware address, with the parts of an IP datagram one after the other.
+fn ethernet_frame(
+    macs: (MacAddress, MacAddress),
+    version: IpVersion,
+    datagram: &[&[u8]],
+) -> Box<[u8]> {
+    let ether_type = match version {
+        IpVersion::V4 => EtherType::IPV4,
+        IpVersion::V6 => EtherType::IPV6,
+    };
+    let mut frame = vec![0; ethernet::HEADER_LEN];
+    EthernetHeader {
+        src: macs.0,
+        dst: macs.1,
+        ether_type,
+    }
+    .emit(&mut frame);
+    frame.extend(datagram.concat());
+    frame.into()
 }
 
 fn emit(

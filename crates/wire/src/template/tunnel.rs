@@ -58,7 +58,7 @@ pub struct TunnelArrival {
     octets: [u8; FIXED_IPV6],
     /// All ones where the octets of a frame must match the template's.
     mask: [u8; FIXED_IPV6],
-    /// The flags of the template's outer IPv4 header.
+    /// The flags of the template's outer IPv4 header; 0 if the outer header is IPv6.
     flags: u16,
 }
 
@@ -94,7 +94,7 @@ impl TunnelArrival {
             // The upper half of this octet belongs to the traffic class, the lower one to the flow label.
             mask[ethernet::HEADER_LEN + 1] = 0xf0;
         }
-        let flags = be16(&octets, FLAGS_AT);
+        let flags = if is_ipv4 { be16(&octets, FLAGS_AT) } else { 0 };
         Some(Self {
             outer,
             datagram,
@@ -125,7 +125,8 @@ impl TunnelArrival {
     fn has_outer_ipv4(&self, frame: &[u8], variable: &Variable) -> bool {
         let (source, destination) = self.outer.addresses(variable.outer());
         let addresses = u64::from_be_bytes(array(frame, ADDRESSES_IPV4_AT));
-        // In ones' complement, a value is subtracted by adding its complement.
+        // In ones' complement, a value is subtracted by adding its complement. The header sum is that of the template, whose identification is 0
+        // (`outer::emit`), so only its flags have to be taken out before those that the device chose are added.
         let chosen = u64::from(be16(frame, IDENTIFICATION_AT))
             + u64::from(be16(frame, FLAGS_AT))
             + u64::from(!self.flags);

@@ -58,7 +58,7 @@ fn read6(kind: Icmpv6Type) -> (u8, u8, Option<u32>, Option<u32>) {
     )
 }
 
-/// The same of an ICMP error.
+/// Reads the same of an ICMP error.
 fn read4(kind: Icmpv4Type) -> (u8, u8, Option<u32>, Option<u32>) {
     let mut frame = Vec::new();
     let builder = PacketBuilder::ethernet2(MACS[1], MACS[0])
