@@ -155,7 +155,7 @@ impl Folder {
     /// Reads a whole file in it.
     ///
     /// # Errors
-    /// As of [`Folder::read`]; it is longer than [`LARGEST`].
+    /// Those of [`Folder::read`]; it is longer than [`LARGEST`].
     pub fn octets(&self, name: impl AsRef<Path>) -> io::Result<Vec<u8>> {
         let mut octets = Vec::new();
         self.read(name)?

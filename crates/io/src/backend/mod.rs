@@ -2,6 +2,7 @@
 //! plan files and on the command line, its explanation, what this machine lacks for it, and how its ports are opened.
 
 mod dpdk;
+mod full;
 mod mac;
 mod memif;
 pub mod packet;

@@ -3,6 +3,7 @@
 //! Plain receive sockets lost half of the frames where the ring lost none (measured). V2 is used rather than V3, because V3 hands over whole
 //! blocks and so delays the last frames of each.
 
+use super::full::FullCounter;
 use crate::sys::interface::{check_carrier, is_running};
 use crate::sys::mapping::MemoryMapping;
 use crate::sys::{bind_packet, get_option, is_full, lacking, send_or_lose, set_option, socket};
@@ -21,8 +22,6 @@ pub const RING_FRAMES: usize = 16_384;
 const SEND_BUFFER: libc::c_int = 64 << 20;
 
 const TX_BUFFER: usize = 2048;
-/// The number of times in a row that our own queue may be full before we suspect the link: a queue that drains has room again long before.
-const FULL_IN_A_ROW: u32 = 256;
 /// From linux/if_packet.h; not defined in every libc crate.
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 
@@ -59,7 +58,8 @@ pub fn open(interface: &Interface) -> Result<Port, PortError> {
 
 /// Returns the octets of a buffer for a frame of an interface with this MTU, a power of two.
 pub(crate) fn buffer_octets(mtu: u32) -> usize {
-    // 14 for Ethernet, 4 for a VLAN tag, and the ring's own header with its alignment (at most 128).
+    // 14 for Ethernet, 4 for a VLAN tag, and at most 128 for what the ring puts in front: TPACKET2_HDRLEN, aligned. The reserve of PACKET_RESERVE is
+    // not used.
     (mtu as usize + 14 + 4 + 128)
         .next_power_of_two()
         .max(TX_BUFFER)
@@ -82,15 +82,14 @@ struct PacketTransmit {
     name: String,
     buffer_octets: usize,
     buffers: Box<[u8]>,
-    /// Pointers into the boxes, of which [`aim`](Self::aim) writes those that the next calls use. The lengths are those of the frames.
+    /// Pointers into the boxes, of which [`set_pointers`](Self::set_pointers) writes those that the next calls use. The lengths are those of the frames.
     vectors: Box<[libc::iovec]>,
     messages: Box<[libc::mmsghdr]>,
     /// A full queue behind a veth is the DUT's; behind a NIC it is our own, and the frame must wait.
     full_is_dut: bool,
     /// Messages that were filled and wait for room in that queue.
     waiting: Range<usize>,
-    /// The number of times in a row that the queue was full.
-    full: u32,
+    full: FullCounter,
 }
 
 // SAFETY: the raw pointers are into boxes that the same value owns, and are written again before each use.
@@ -125,7 +124,7 @@ impl PacketTransmit {
             messages,
             full_is_dut,
             waiting: 0..0,
-            full: 0,
+            full: FullCounter::default(),
         })
     }
 
@@ -133,13 +132,13 @@ impl PacketTransmit {
     /// for a full queue and for a link that is down.
     fn push(&mut self) -> Result<usize, PortError> {
         let mut refused = 0;
-        self.aim();
+        self.set_pointers();
         while !self.waiting.is_empty() {
             match self.send_some(self.waiting.start, self.waiting.end) {
                 // The kernel does not say why it stopped early; the next call starts with that frame and will.
                 Ok(sent) => {
                     self.waiting.start += sent;
-                    self.full = 0;
+                    self.full.note(false);
                 }
                 Err(error) if is_full(&error) && self.full_is_dut => {
                     self.waiting.start += 1;
@@ -159,7 +158,7 @@ impl PacketTransmit {
 
     /// Points the messages that wait at their buffers. Pointers of an earlier call are stale, as the buffers were filled since.
     #[inline]
-    fn aim(&mut self) {
+    fn set_pointers(&mut self) {
         let buffers = self.buffers.chunks_exact_mut(self.buffer_octets);
         let parts = self
             .messages
@@ -172,22 +171,17 @@ impl PacketTransmit {
         }
     }
 
-    /// Returns whether the queue is full because the link is down. The kernel is asked seldom: a full queue is not a reason to be
-    /// slower still.
+    /// Returns whether the queue is full because the link is down.
     #[cold]
     fn is_dead(&mut self) -> Result<bool, PortError> {
-        self.full += 1;
-        if !self.full.is_multiple_of(FULL_IN_A_ROW) {
+        if !self.full.note(true) {
             return Ok(false);
         }
         let is_running = is_running(&self.fd, &self.name)
             .map_err(PortError::kernel(&self.name, "read the state of its link"))?;
-        // A link known to be down is checked again with the next frames.
-        self.full = if is_running {
-            self.full
-        } else {
-            FULL_IN_A_ROW - 1
-        };
+        if !is_running {
+            self.full.check_next_time();
+        }
         Ok(!is_running)
     }
 

@@ -10,6 +10,9 @@ use std::num::NonZeroU32;
 /// The most frames taken or given in one call, so few that the time stamp a batch shares stays accurate.
 pub const BATCH: usize = 64;
 
+/// The most octets of a frame.
+pub(crate) const LONGEST_FRAME: usize = 1 << 16;
+
 /// One end of a link, open.
 pub struct Port {
     /// Its name for users: that of the interface, if it is one.

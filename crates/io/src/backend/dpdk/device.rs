@@ -4,6 +4,7 @@ use super::eal::Environment;
 use super::error::DpdkError;
 use super::shim::{ShimBatch, ShimDescription, ShimPort, ShimSettings, ShimTable};
 use crate::BATCH;
+use crate::port::LONGEST_FRAME;
 use std::ffi::{CString, c_uint};
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -12,8 +13,8 @@ use std::sync::{Arc, OnceLock};
 /// A port that DPDK has found and that is not yet open. Dropping it removes it from DPDK.
 pub(super) struct ProbedDevice {
     environment: Environment,
-    /// DPDK's number for it; `None` once it is open.
-    id: Option<u16>,
+    /// DPDK's number for it.
+    id: u16,
 }
 
 impl ProbedDevice {
@@ -28,10 +29,7 @@ impl ProbedDevice {
             return Err(DpdkError::InUse(devargs.to_owned()));
         }
         environment.check(result, || "open the device".to_owned())?;
-        Ok(Self {
-            environment,
-            id: Some(id),
-        })
+        Ok(Self { environment, id })
     }
 
     /// Returns its properties and capabilities.
@@ -39,43 +37,33 @@ impl ProbedDevice {
         // SAFETY: a struct of integers, for which all zeroes is a valid value.
         let mut description: ShimDescription = unsafe { std::mem::zeroed() };
         // SAFETY: the shim fills the struct, which outlives the call.
-        let result = unsafe {
-            (self.environment.shim.describe)(self.id.unwrap_or_default(), &raw mut description)
-        };
+        let result = unsafe { (self.environment.shim.describe)(self.id, &raw mut description) };
         self.environment
             .check(result, || "describe the device".to_owned())?;
         Ok(description)
     }
 
     /// Starts it, and updates the ring sizes in `settings` to the actual ones.
-    pub(super) fn open(
-        mut self,
-        settings: &mut ShimSettings,
-    ) -> Result<Arc<OpenDevice>, DpdkError> {
+    pub(super) fn open(self, settings: &mut ShimSettings) -> Result<Arc<OpenDevice>, DpdkError> {
         let mut port = std::ptr::null_mut();
-        // The shim removes a device that it cannot open.
-        let id = self.id.take().unwrap_or_default();
+        let (environment, id) = (self.environment, self.id);
+        // The shim removes a device that it cannot open, and closes one that is open: both are no longer for this value to do.
+        std::mem::forget(self);
         // SAFETY: the settings and the pointer outlive the call.
-        let result = unsafe { (self.environment.shim.open)(id, settings, &raw mut port) };
+        let result = unsafe { (environment.shim.open)(id, settings, &raw mut port) };
         if result == -libc::ENOMEM {
             return Err(DpdkError::Memory);
         }
-        self.environment
-            .check(result, || "start the device".to_owned())?;
+        environment.check(result, || "start the device".to_owned())?;
         let port = NonNull::new(port).expect("a port that was opened");
-        Ok(Arc::new(OpenDevice {
-            environment: self.environment,
-            port,
-        }))
+        Ok(Arc::new(OpenDevice { environment, port }))
     }
 }
 
 impl Drop for ProbedDevice {
     fn drop(&mut self) {
-        if let Some(id) = self.id {
-            // SAFETY: the device was probed by this object, and nothing else uses it.
-            unsafe { (self.environment.shim.remove)(id) };
-        }
+        // SAFETY: the device was probed by this object, and nothing else uses it.
+        unsafe { (self.environment.shim.remove)(self.id) };
     }
 }
 
@@ -255,7 +243,7 @@ impl SendingQueue {
         taken == wanted
     }
 
-    /// Sends waiting frames, as far as there is room.
+    /// Sends waiting frames, as far as there is room. The thread need not join here: frames wait only after it has called `write`, which has joined.
     pub(super) fn push(&mut self) {
         let (shim, port, queue) = (
             self.end.shim(),
@@ -301,9 +289,6 @@ pub(super) struct ReceivingQueue {
     gathered: Box<[u8]>,
 }
 
-/// The most octets of a frame.
-const MOST_OCTETS: usize = 1 << 16;
-
 impl ReceivingQueue {
     /// Hands the received frames to `each`, at most a batch; returns their number.
     pub(super) fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> usize {
@@ -335,7 +320,7 @@ impl ReceivingQueue {
     #[cold]
     fn gather(&mut self, nth: usize, each: &mut dyn FnMut(&[u8])) {
         if self.gathered.is_empty() {
-            self.gathered = vec![0; MOST_OCTETS].into_boxed_slice();
+            self.gathered = vec![0; LONGEST_FRAME].into_boxed_slice();
         }
         let room = self.gathered.len() as u32;
         // SAFETY: the buffers of the frame are ours, and `gathered` has this much room.

@@ -4,6 +4,7 @@
 
 use super::device::{OpenDevice, ReceivingQueue, SendingQueue};
 use super::error::DpdkError;
+use crate::backend::full::FullCounter;
 use crate::backend::turn::{take_soon, try_take};
 use crate::sys::{self, interface::is_running};
 use crate::{BATCH, Fill, Flushed, Halves, PortError, Receive, Sent, Transmit};
@@ -16,8 +17,6 @@ use std::time::{Duration, Instant};
 const LINK_LIMIT: Duration = Duration::from_secs(10);
 /// The time between two checks of a link that is coming up.
 const LINK_PAUSE: Duration = Duration::from_millis(10);
-/// The number of times in a row that our own ring may be full before we suspect the link: a ring that drains has room again long before.
-const FULL_IN_A_ROW: u32 = 256;
 
 /// The kernel interface below a device whose driver does not check that it is up.
 pub(super) struct WatchedInterface {
@@ -126,17 +125,17 @@ pub(super) fn halves(
     receiving: ReceivingQueue,
 ) -> Halves {
     let (slots, spare) = (sending.slots(), vec![0; sending.room()].into_boxed_slice());
-    let way_out = Arc::new(Mutex::new(sending));
+    let sending_queue = Arc::new(Mutex::new(sending));
     let transmit = DpdkTransmit {
-        way_out: way_out.clone(),
+        sending_queue: sending_queue.clone(),
         slots,
         spare,
-        full: 0,
+        full: FullCounter::default(),
         shared: shared.clone(),
     };
     let receive = DpdkReceive {
         receiving,
-        way_out,
+        sending_queue,
         is_up: false,
         shared: shared.clone(),
     };
@@ -148,26 +147,24 @@ pub(super) fn halves(
 
 /// The sending half.
 struct DpdkTransmit {
-    way_out: Arc<Mutex<SendingQueue>>,
+    sending_queue: Arc<Mutex<SendingQueue>>,
     slots: usize,
     /// The buffer for frames for which the ring has no buffer.
     spare: Box<[u8]>,
-    /// The number of times in a row that the ring was full.
-    full: u32,
+    full: FullCounter,
     shared: Arc<PortShared>,
 }
 
 impl DpdkTransmit {
     /// Sends frames that wait in our own ring; returns how many frames a link that is down refused.
     fn push(&mut self) -> Result<Option<usize>, PortError> {
-        let Some(mut turn) = try_take(&self.way_out) else {
+        let Some(mut turn) = try_take(&self.sending_queue) else {
             return Ok(None);
         };
         if turn.waiting() > 0 {
             turn.push();
         }
-        self.full = if turn.waiting() > 0 { self.full + 1 } else { 0 };
-        let is_suspect = self.full >= FULL_IN_A_ROW && self.full.is_multiple_of(FULL_IN_A_ROW);
+        let is_suspect = self.full.note(turn.waiting() > 0);
         let refused = if is_suspect && !self.shared.is_up()? {
             turn.give_up()
         } else {
@@ -178,7 +175,7 @@ impl DpdkTransmit {
 
     /// Sends frames into the DUT's receive ring: frames that find no room are refused.
     fn transmit_or_refuse(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Sent {
-        let Some(mut turn) = try_take(&self.way_out) else {
+        let Some(mut turn) = try_take(&self.sending_queue) else {
             return Sent::default();
         };
         if !turn.write(wanted, fill) {
@@ -206,7 +203,7 @@ impl DpdkTransmit {
             taken: 0,
             refused: before,
         };
-        let Some(mut turn) = try_take(&self.way_out) else {
+        let Some(mut turn) = try_take(&self.sending_queue) else {
             return Ok(nothing);
         };
         // If no buffer is free, all of them wait in the ring.
@@ -236,10 +233,10 @@ impl Transmit for DpdkTransmit {
     }
 
     fn flush(&mut self) -> Result<Flushed, PortError> {
-        self.push()?;
+        let refused = self.push()?.unwrap_or(0);
         Ok(Flushed {
-            is_empty: try_take(&self.way_out).is_some_and(|turn| turn.waiting() == 0),
-            refused: 0,
+            is_empty: try_take(&self.sending_queue).is_some_and(|turn| turn.waiting() == 0),
+            refused,
         })
     }
 
@@ -251,7 +248,7 @@ impl Transmit for DpdkTransmit {
 /// The receiving half.
 struct DpdkReceive {
     receiving: ReceivingQueue,
-    way_out: Arc<Mutex<SendingQueue>>,
+    sending_queue: Arc<Mutex<SendingQueue>>,
     /// True once the link has come up.
     is_up: bool,
     shared: Arc<PortShared>,
@@ -279,7 +276,7 @@ impl Receive for DpdkReceive {
     /// Sends one frame. If the ring is full, the frame is lost, as on a wire; a caller that needs an answer sends it again.
     fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
         self.begin()?;
-        if let Some(mut turn) = take_soon(&self.way_out) {
+        if let Some(mut turn) = take_soon(&self.sending_queue) {
             turn.answer(frame);
         }
         Ok(())

@@ -8,11 +8,11 @@ use std::error::Error;
 use std::ffi::{OsString, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 
-/// Its file name.
+/// The file name of the shim.
 const SHIM_FILE: &str = "libsixbench-dpdk.so";
-/// The environment variable that contains its path.
+/// The environment variable with the path of the shim.
 const SHIM_VARIABLE: &str = "SIXBENCH_DPDK";
-/// The directory into which packages install it.
+/// The directory into which packages install the shim.
 const SHIM_DIRECTORY: &str = "/usr/lib/sixbench";
 /// The version of the interface between the shim and this crate.
 const SHIM_ABI: u32 = 1;
@@ -161,16 +161,7 @@ fn load_from(path: &Path) -> Result<&'static ShimTable, DpdkError> {
     std::mem::forget(library);
     // SAFETY: every version of the table begins with its version number, aligned like the table itself.
     let found = unsafe { table.cast::<u32>().read() };
-    if found != SHIM_ABI {
-        let what = format!(
-            "{} is of another version of sixbench ({found}, and {SHIM_ABI} is needed)",
-            path.display()
-        );
-        return Err(DpdkError::Lacking {
-            what,
-            cure: "build it again (make build)".to_owned(),
-        });
-    }
+    check_version(found, path)?;
     // SAFETY: a table of this version has these fields. It is constant, and its library is never unloaded.
     let table = unsafe { &*table };
     assert!(
@@ -179,6 +170,21 @@ fn load_from(path: &Path) -> Result<&'static ShimTable, DpdkError> {
         table.batch
     );
     Ok(table)
+}
+
+/// Refuses a shim whose table has another version than this crate needs.
+fn check_version(found: u32, path: &Path) -> Result<(), DpdkError> {
+    if found == SHIM_ABI {
+        return Ok(());
+    }
+    let what = format!(
+        "{} is of another version of sixbench ({found}, and {SHIM_ABI} is needed)",
+        path.display()
+    );
+    Err(DpdkError::Lacking {
+        what,
+        cure: "build it again (make build)".to_owned(),
+    })
 }
 
 /// Returns the loader's own message, which the crate's message precedes.

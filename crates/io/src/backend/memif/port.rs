@@ -7,18 +7,16 @@ use super::channel::ControlChannel;
 use super::error::MemifError;
 use super::handshake::{MemifLink, RegionLayout};
 use super::ring::{FLAG_NEXT, RingEnd, RingEntry};
+use crate::backend::full::FullCounter;
 use crate::backend::turn::{take_soon, try_take};
+use crate::port::LONGEST_FRAME;
 use crate::sys::memfd::Doorbell;
 use crate::{BATCH, Fill, Halves, PortError, Receive, Sent, Transmit};
 use std::sync::{Arc, Mutex};
 
-/// The most octets of a frame.
-const MOST_OCTETS: usize = 1 << 16;
-/// The number of times in a row that a ring is polled without a change before we check that the peer is still there. That takes a system call, so
-/// this makes it at most one in ten thousand polls.
-const LOOKS_IN_A_ROW: u32 = 1 << 15;
-/// The same for a ring that was full, which is only polled when frames are due.
-const FULL_IN_A_ROW: u32 = 256;
+/// The number of times in a row that a ring is polled without a change before we check that the peer is still there. The check is a system call; at
+/// most one poll in 32,768 makes it.
+const EMPTY_POLLS_BEFORE_CHECK: u32 = 1 << 15;
 
 /// The parts of a link that both halves share.
 struct LinkShared {
@@ -62,7 +60,7 @@ pub(super) fn halves(
         _unused_bell: unused_bell,
     });
     let slots = usize::from(sending.size());
-    let way_out = Arc::new(Mutex::new(TransmitRing {
+    let transmit_ring = Arc::new(Mutex::new(TransmitRing {
         end: sending,
         bell,
         layout,
@@ -70,36 +68,36 @@ pub(super) fn halves(
     let transmit: Box<dyn Transmit> = if let Some(layout) = layout {
         let spare = vec![0; layout.buffers.sending].into_boxed_slice();
         Box::new(ClientTransmit {
-            way_out: way_out.clone(),
+            transmit_ring: transmit_ring.clone(),
             layout,
             slots,
             spare,
-            full: 0,
+            full: FullCounter::default(),
             shared: shared.clone(),
         })
     } else {
         let buffers = vec![0; longest * BATCH].into_boxed_slice();
         Box::new(ServerTransmit {
-            way_out: way_out.clone(),
+            transmit_ring: transmit_ring.clone(),
             longest,
             buffers,
-            full: 0,
+            full: FullCounter::default(),
             shared: shared.clone(),
         })
     };
-    let frame = vec![0; MOST_OCTETS].into_boxed_slice();
+    let frame = vec![0; LONGEST_FRAME].into_boxed_slice();
     let receive = Box::new(MemifReceive {
         end: receiving,
         layout,
         frame,
-        looks: 0,
-        way_out,
+        empty_polls: 0,
+        transmit_ring,
         shared,
     });
     Halves { transmit, receive }
 }
 
-/// The ring on which frames leave. The sending half and answers take turns; if one finds it taken, it continues without waiting.
+/// The ring on which frames leave. The sending half and the answers of the receiving half share it; whoever finds it locked goes on without waiting.
 struct TransmitRing {
     end: RingEnd,
     bell: Ringer,
@@ -135,6 +133,7 @@ impl TransmitRing {
         layout: RegionLayout,
         free: u16,
     ) -> Result<bool, MemifError> {
+        // Only answers to neighbour requests come here, which always fit; a longer one is dropped like one without room.
         if free == 0 || frame.len() > layout.buffers.sending {
             return Ok(false);
         }
@@ -169,6 +168,7 @@ impl TransmitRing {
             let (part, after) = rest.split_at(room.min(rest.len()));
             region.copy_from(entry.offset as usize, part);
             let flags = if after.is_empty() { 0 } else { FLAG_NEXT };
+            // Every part but the last fills its buffer, so an entry that is written here and not handed over still has the room that the client gave it.
             self.end.set_entry(
                 taken,
                 RingEntry {
@@ -186,31 +186,30 @@ impl TransmitRing {
     }
 }
 
-/// Counts how often in a row a ring was full, and occasionally checks for the peer: one that has disconnected takes nothing out.
-fn note_full(is_full: bool, full: &mut u32, shared: &LinkShared) -> Result<(), PortError> {
-    *full = if is_full { *full + 1 } else { 0 };
-    if *full < FULL_IN_A_ROW {
-        return Ok(());
+/// Notes whether the ring was full, and occasionally checks for the peer: one that has disconnected takes nothing out.
+fn note_full(is_full: bool, full: &mut FullCounter, shared: &LinkShared) -> Result<(), PortError> {
+    if full.note(is_full) {
+        shared.check()
+    } else {
+        Ok(())
     }
-    *full = 0;
-    shared.check()
 }
 
 /// The sending half of a client: frames are written where the server reads them.
 struct ClientTransmit {
-    way_out: Arc<Mutex<TransmitRing>>,
+    transmit_ring: Arc<Mutex<TransmitRing>>,
     layout: RegionLayout,
     slots: usize,
     /// The buffer for frames for which the ring has no room.
     spare: Box<[u8]>,
-    full: u32,
+    full: FullCounter,
     shared: Arc<LinkShared>,
 }
 
 impl ClientTransmit {
     /// Fills up to `wanted` frames; returns how many found room, or `None` while an answer is being sent.
     fn fill_ring(&self, wanted: usize, fill: &mut Fill<'_>) -> Result<Option<usize>, MemifError> {
-        let Some(mut turn) = try_take(&self.way_out) else {
+        let Some(mut turn) = try_take(&self.transmit_ring) else {
             return Ok(None);
         };
         let free = turn.end.available()?.min(wanted as u16);
@@ -249,6 +248,8 @@ impl ClientTransmit {
 }
 
 impl Transmit for ClientTransmit {
+    /// Returns the number of slots. The last one is `spare`: a frame without room in the ring is still written, so that its number and its time are
+    /// used up.
     fn slots(&self) -> usize {
         self.slots + 1
     }
@@ -278,10 +279,10 @@ impl Transmit for ClientTransmit {
 
 /// The sending half of a server: frames are copied into the buffers that the client has put into the ring.
 struct ServerTransmit {
-    way_out: Arc<Mutex<TransmitRing>>,
+    transmit_ring: Arc<Mutex<TransmitRing>>,
     longest: usize,
     buffers: Box<[u8]>,
-    full: u32,
+    full: FullCounter,
     shared: Arc<LinkShared>,
 }
 
@@ -292,7 +293,7 @@ impl ServerTransmit {
         wanted: usize,
         fill: &mut Fill<'_>,
     ) -> Result<Option<usize>, MemifError> {
-        let Some(mut turn) = try_take(&self.way_out) else {
+        let Some(mut turn) = try_take(&self.transmit_ring) else {
             return Ok(None);
         };
         let mut sent = 0;
@@ -348,8 +349,8 @@ struct MemifReceive {
     /// A copy of the frame being examined, as the peer could change the original at any time.
     frame: Box<[u8]>,
     /// The number of polls in a row that found nothing.
-    looks: u32,
-    way_out: Arc<Mutex<TransmitRing>>,
+    empty_polls: u32,
+    transmit_ring: Arc<Mutex<TransmitRing>>,
     shared: Arc<LinkShared>,
 }
 
@@ -365,12 +366,12 @@ impl MemifReceive {
             if (entry.region, entry.offset) != (empty.region, empty.offset)
                 || entry.octets > empty.octets
             {
-                return Err(strange(entry, empty));
+                return Err(changed_buffer_error(entry, empty));
             }
         }
         let region = self.end.memory().find(entry.region, entry.offset, length)?;
         let Some(room) = self.frame.get_mut(*octets..*octets + length) else {
-            return Err(too_long());
+            return Err(oversized_frame_error());
         };
         region.copy_to(entry.offset as usize, room);
         *octets += length;
@@ -418,7 +419,7 @@ impl MemifReceive {
 }
 
 #[cold]
-fn strange(entry: RingEntry, empty: RingEntry) -> MemifError {
+fn changed_buffer_error(entry: RingEntry, empty: RingEntry) -> MemifError {
     let RingEntry {
         region,
         octets,
@@ -432,9 +433,9 @@ fn strange(entry: RingEntry, empty: RingEntry) -> MemifError {
 }
 
 #[cold]
-fn too_long() -> MemifError {
+fn oversized_frame_error() -> MemifError {
     MemifError::broken(format!(
-        "it hands over a frame of more than {MOST_OCTETS} octets"
+        "it hands over a frame of more than {LONGEST_FRAME} octets"
     ))
 }
 
@@ -443,9 +444,9 @@ impl Receive for MemifReceive {
         let frames = self
             .take_frames(each)
             .map_err(|error| self.shared.fail(&error))?;
-        self.looks = if frames == 0 { self.looks + 1 } else { 0 };
-        if self.looks >= LOOKS_IN_A_ROW {
-            self.looks = 0;
+        self.empty_polls = if frames == 0 { self.empty_polls + 1 } else { 0 };
+        if self.empty_polls >= EMPTY_POLLS_BEFORE_CHECK {
+            self.empty_polls = 0;
             self.shared.check()?;
         }
         Ok(frames)
@@ -453,7 +454,7 @@ impl Receive for MemifReceive {
 
     /// Sends one frame. If the ring is full, the frame is lost, as on a wire; a caller that needs an answer sends it again.
     fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
-        let Some(mut turn) = take_soon(&self.way_out) else {
+        let Some(mut turn) = take_soon(&self.transmit_ring) else {
             return Ok(());
         };
         if turn.put(frame).map_err(|error| self.shared.fail(&error))? {

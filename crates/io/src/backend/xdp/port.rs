@@ -72,7 +72,7 @@ struct Shared {
 }
 
 // SAFETY: no mapping copies anything here. Of those of the rings only the addresses were taken, for the ends that the halves own; the memory of the
-// frames hands out addresses, and octets by unsafe functions alone, whose contracts say whose a chunk is. All else in here is `Sync`.
+// frames hands out addresses, and octets only by unsafe functions, whose contracts say whose a chunk is. All else in here is `Sync`.
 unsafe impl Sync for Shared {}
 
 /// Opens a port on all queues of an interface of the calling thread's network namespace, in the best mode the driver has. Needs CAP_NET_RAW and
