@@ -1,4 +1,4 @@
-//! The order repetitions came in: whether they go up or down from one to the next, as a DUT does that fills its tables or warms up.
+//! A trend over the repetitions in the order in which they were made, as of a DUT that fills its tables or warms up.
 
 use super::inversions::{LARGEST, distribution};
 use super::{median, sort};
@@ -88,7 +88,7 @@ fn sum_of(a: &[f64], b: &[f64]) -> Vec<f64> {
     sum
 }
 
-/// Kendall's variance with ties, and his correction by one because the score is whole.
+/// Returns the p-value by the normal approximation: Kendall's variance for ties, and a continuity correction of 1, because scores are two apart.
 fn normal(score: i64, n: usize, ties: &[usize]) -> f64 {
     /// The share of `t` equal values in Kendall's variance, times 18.
     fn term(t: usize) -> f64 {

@@ -32,9 +32,9 @@ const APART: f64 = 0.03;
 
 /// Returns the two modes of a sample, in any order. `None` when it does not look like two modes, and always for n < 6.
 ///
-/// The sample is split where its parts, two values each at least, scatter least. They are two modes when Ashman's D says so
-/// and when no value stands in a gap that is clearly larger than the scatter inside the parts: the gap is chosen by
-/// simulation: at most 2 % of Gaussian samples (n >= 6) pass.
+/// The sample is split where its parts, two values each at least, scatter least. They are two modes if Ashman's D says so and no
+/// value lies in a gap between them that is clearly larger than the scatter inside the parts. How large the gap must be was chosen by simulation: at
+/// most 2 % of Gaussian samples (n >= 6) pass.
 pub fn modes(values: &[f64]) -> Option<TwoModes> {
     let sorted = sort(values);
     let at = best_split(&sorted)?;

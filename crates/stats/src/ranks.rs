@@ -2,7 +2,7 @@
 //! that this test does not rule out.
 
 use super::drift::erfc;
-use super::shift::walk;
+use super::shift::widest_spread;
 use super::{Shift, is_significant, median, sort};
 
 /// The share of all values, of A and B together, that are the worst and count as equal.
@@ -130,15 +130,18 @@ pub fn rank_test(a: &[f64], b: &[f64], terms: &ComparisonTerms) -> Option<RankTe
 
 /// Returns whether all of B lies above, or below, A times the limit by more than the range of the wider sample.
 fn are_far_apart(a: &[f64], b: &[f64], has_ratios: bool, high: f64, low: f64) -> (bool, bool) {
-    let walk = walk(a, b, has_ratios);
+    let spread = widest_spread(a, b, has_ratios);
     let ((lowest_a, highest_a), (lowest_b, highest_b)) = (ends(a), ends(b));
     if has_ratios {
         (
-            lowest_b / highest_a > high * walk,
-            highest_b / lowest_a < low / walk,
+            lowest_b / highest_a > high * spread,
+            highest_b / lowest_a < low / spread,
         )
     } else {
-        (lowest_b - highest_a > walk, highest_b - lowest_a < -walk)
+        (
+            lowest_b - highest_a > spread,
+            highest_b - lowest_a < -spread,
+        )
     }
 }
 
@@ -407,17 +410,17 @@ impl<'s> Inversion<'s> {
 
     /// Returns the lowest and the highest factor that the test does not rule out.
     fn interval(&self) -> (f64, f64) {
-        let (walk, count) = (walk(self.a, self.b, true), self.ratios.len());
+        let (spread, count) = (widest_spread(self.a, self.b, true), self.ratios.len());
         let gaps: Vec<usize> = (0..=count).collect();
         let first = gaps.partition_point(|&gap| is_significant(self.p_values(gap).0));
         let end = gaps.partition_point(|&gap| !is_significant(self.p_values(gap).1));
         let low = if first == 0 {
-            self.ratios[0] / walk
+            self.ratios[0] / spread
         } else {
             self.ratios[first - 1]
         };
         let high = if end > count {
-            self.ratios[count - 1] * walk
+            self.ratios[count - 1] * spread
         } else {
             self.ratios[end - 1]
         };

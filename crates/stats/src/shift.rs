@@ -19,12 +19,12 @@ pub struct Shift {
 }
 
 impl Shift {
-    /// The lower end of the interval; `None` where values that are only lower bounds leave it open.
+    /// Returns the lower end of the interval; `None` if it is open, because some values are only bounds.
     pub fn lower_end(&self) -> Option<f64> {
         (self.low > 0.0).then_some(self.low)
     }
 
-    /// The same for the upper end.
+    /// Returns the upper end of the interval; `None` if it is open.
     pub fn upper_end(&self) -> Option<f64> {
         self.high.is_finite().then_some(self.high)
     }
@@ -41,14 +41,15 @@ pub fn is_significant(p: f64) -> bool {
     p <= LEVEL + 1e-12
 }
 
-/// Compares two independent samples of positive values. `None` when a value is not positive, or when the samples are too small to be
-/// sure of anything with 95 %: 3 and 3 are, 4 and 4 are not.
+/// Compares two independent samples of positive values. `None` when a value is not positive, or when the samples are too small for any
+/// interval of 95 %, as 3 and 3 values are, but not 4 and 4.
 ///
 /// The interval holds the factors by which B can be divided without the two-sided Mann-Whitney test at 5 % telling it from A (Moses;
 /// Hodges and Lehmann), here on logarithms because devices scatter in proportion. It supposes that B scatters like A and nothing about
 /// how. The null distribution is exact up to 50 values each, normal beyond; ties only widen the interval. Medians need not lie within
-/// it, as they are another estimate of the shift; where they do not, it is widened to hold their ratio. Where the variance is inflated, the
-/// normal distribution takes the place of the exact one; but no end lies further beyond all ratios of single values than a sample is wide,
+/// it, as they are another estimate of the shift; where they do not, it is widened to hold their ratio.
+///
+/// Where the variance is inflated, the normal distribution takes the place of the exact one; but no end lies further beyond all ratios of single values than a sample is wide,
 /// however large the inflation: repetitions that follow each other wander over that width while they are measured.
 pub fn shift(a: &[f64], b: &[f64], inflation: f64) -> Option<Shift> {
     if a.iter()
@@ -63,8 +64,8 @@ pub fn shift(a: &[f64], b: &[f64], inflation: f64) -> Option<Shift> {
         .iter()
         .flat_map(|b| a.iter().map(move |a| b / a))
         .collect();
-    let (ratios, walk) = (sort(&ratios), walk(a, b, true));
-    let (mut low, mut high) = (ratios[0] / walk, ratios[ratios.len() - 1] * walk);
+    let (ratios, spread) = (sort(&ratios), widest_spread(a, b, true));
+    let (mut low, mut high) = (ratios[0] / spread, ratios[ratios.len() - 1] * spread);
     if let Some(rank) = rank(a.len(), b.len(), inflation) {
         (low, high) = (
             low.max(ratios[rank - 1]),
@@ -79,8 +80,8 @@ pub fn shift(a: &[f64], b: &[f64], inflation: f64) -> Option<Shift> {
     })
 }
 
-/// Returns how far the values of either sample lie apart, the larger of the two: a ratio, or a difference where there are zeroes.
-pub(super) fn walk(a: &[f64], b: &[f64], has_ratios: bool) -> f64 {
+/// Returns the spread of the sample that is wider: the ratio of its extremes, or their difference if a value may be zero.
+pub(super) fn widest_spread(a: &[f64], b: &[f64], has_ratios: bool) -> f64 {
     let width = |sample: &[f64]| {
         let highest = sample.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let lowest = sample.iter().copied().fold(f64::INFINITY, f64::min);

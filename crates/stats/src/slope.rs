@@ -22,22 +22,23 @@ pub fn slope_within(a: &[f64], b: &[f64]) -> Option<Slope> {
     }
     let mut slopes: Vec<(f64, f64)> = pairs(a).chain(pairs(b)).collect();
     slopes.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let weight: f64 = slopes.iter().map(|(_, apart)| apart).sum();
+    let total: f64 = slopes.iter().map(|(_, apart)| apart).sum();
     let error = WIDE * (variance(a.len() as f64) + variance(b.len() as f64)).sqrt();
     // The slope up to which the pairs, in the order of their slopes, have this weight: the weighted quantile.
-    let at = |weight: f64| {
+    // An end beyond all pairs is that of the outermost pair, so the interval never leaves the observed slopes.
+    let at = |up_to: f64| {
         let mut below = 0.0;
         let is_below = |(_, apart): &&(f64, f64)| {
             below += apart;
-            below < weight
+            below < up_to
         };
         let rank = slopes.iter().take_while(is_below).count();
         slopes.get(rank).or(slopes.last()).map(|(slope, _)| *slope)
     };
     Some(Slope {
-        low: at((weight - error) / 2.0)?,
-        slope: at(weight / 2.0)?,
-        high: at((weight + error) / 2.0)?,
+        low: at((total - error) / 2.0)?,
+        slope: at(total / 2.0)?,
+        high: at((total + error) / 2.0)?,
     })
 }
 

@@ -17,7 +17,7 @@ const DRAWS: (f64, f64) = (2_000.0, 200_000.0);
 
 /// The p-value at which a long series provisionally counts as changed while its autocorrelation is estimated: the smallest that the fewest draws can
 /// show, 1 in 2001, so no random order was as unlikely.
-const SEEMS: f64 = 0.0005;
+const PROVISIONAL_P: f64 = 0.0005;
 
 /// The fixed seed of the random orders, so that the same series always has the same p-values.
 const SEED: u64 = 2_008;
@@ -57,27 +57,28 @@ pub struct ChangePoint {
 pub fn change_points(series: &[Vec<SeriesLevel>]) -> Vec<Vec<ChangePoint>> {
     let all: usize = series.iter().map(Vec::len).sum();
     let mut splitter = Splitter::default();
-    let follows = splitter.followed(series);
-    let fine = LEVEL / series.len().max(1) as f64;
+    let correlations = splitter.autocorrelations(series);
+    // The smallest p-value that Holm's procedure compares with: the draws have to resolve it.
+    let finest_p = LEVEL / series.len().max(1) as f64;
     let roots: Vec<Option<Split>> = series
         .iter()
-        .zip(&follows)
-        .map(|(levels, follows)| splitter.best_split(levels, *follows, fine))
+        .zip(&correlations)
+        .map(|(levels, correlation)| splitter.best_split(levels, *correlation, finest_p))
         .collect();
     let p_values: Vec<f64> = roots
         .iter()
         .map(|root| root.as_ref().map_or(1.0, |split| split.p))
         .collect();
     let roots = roots.into_iter().zip(holm(&p_values));
-    let each = series.iter().zip(follows).zip(roots);
-    each.map(|((levels, follows), (split, p_value))| {
+    let each = series.iter().zip(correlations).zip(roots);
+    each.map(|((levels, correlation), (split, p_value))| {
         let whole = SeriesStretch {
             from: 0,
             to: levels.len(),
             split,
             p_value,
         };
-        splitter.segmented(levels, follows, all as f64, whole)
+        splitter.segmented(levels, correlation, all as f64, whole)
     })
     .collect()
 }
@@ -131,7 +132,7 @@ impl Splitter {
     fn segmented(
         &mut self,
         levels: &[SeriesLevel],
-        follows: f64,
+        correlation: f64,
         all: f64,
         whole: SeriesStretch,
     ) -> Vec<ChangePoint> {
@@ -147,8 +148,9 @@ impl Splitter {
                 p_value,
             }));
             for (from, to) in split.stretches(stretch.from, stretch.to) {
+                // A part is tested at its share of all values (Meinshausen), so its p-value is multiplied by the inverse of that share.
                 let among = all / (to - from) as f64;
-                let split = self.best_split(&levels[from..to], follows, LEVEL / among);
+                let split = self.best_split(&levels[from..to], correlation, LEVEL / among);
                 let own = split.as_ref().map_or(1.0, |split| split.p * among);
                 // A part is never more certain to have changed than the whole it was found in: that is what bounds the error of testing part after
                 // part.
@@ -164,10 +166,15 @@ impl Splitter {
         found
     }
 
-    /// Returns the best split of a stretch, or `None` if it is too short or all its values are equal. `fine` is the p-value that must be resolved.
-    fn best_split(&mut self, levels: &[SeriesLevel], follows: f64, fine: f64) -> Option<Split> {
-        /// The expected number of draws as unlikely as the split if its p-value is `fine`.
-        const FINER: f64 = 20.0;
+    /// Returns the best split of a stretch, or `None` if it is too short or all its values are equal. `finest_p` is the p-value that must be resolved.
+    fn best_split(
+        &mut self,
+        levels: &[SeriesLevel],
+        correlation: f64,
+        finest_p: f64,
+    ) -> Option<Split> {
+        /// The expected number of draws as unlikely as the split if its p-value is `finest_p`.
+        const AS_UNLIKELY: f64 = 20.0;
         if levels.len() < 2 * LEAST_SIDE {
             return None;
         }
@@ -178,8 +185,8 @@ impl Splitter {
         let scores = scores(levels);
         let part = tails.least_likely(&scores, PartOf::Anywhere)?;
         let at = refined(levels, tails.places(&scores, part));
-        let draws = (FINER / fine).clamp(DRAWS.0, DRAWS.1) as usize;
-        let mut orders = RandomOrders::new(scores, follows);
+        let draws = (AS_UNLIKELY / finest_p).clamp(DRAWS.0, DRAWS.1) as usize;
+        let mut orders = RandomOrders::new(scores, correlation);
         let mut exceeded = 0;
         for draw in 1..=draws {
             // Equal probabilities may differ in their last digits, as they are logarithms of different sums: they count as equal, which errs towards
@@ -204,10 +211,10 @@ impl Splitter {
 
     /// Returns the autocorrelation of each series, 0..0.95, with its apparent changes removed: its own estimate, but no less than the estimate from
     /// all series together, which is more reliable.
-    fn followed(&mut self, series: &[Vec<SeriesLevel>]) -> Vec<f64> {
+    fn autocorrelations(&mut self, series: &[Vec<SeriesLevel>]) -> Vec<f64> {
         let stretches: Vec<Vec<Vec<f64>>> = series
             .iter()
-            .map(|levels| self.seeming_stretches(levels))
+            .map(|levels| self.provisional_stretches(levels))
             .collect();
         let allowed = |stretches: &mut dyn Iterator<Item = &Vec<f64>>| {
             let stretches: Vec<&[f64]> = stretches.map(Vec::as_slice).collect();
@@ -221,16 +228,17 @@ impl Splitter {
     }
 
     /// Returns the stretches of a series between its apparent changes, treating its values as independent.
-    fn seeming_stretches(&mut self, levels: &[SeriesLevel]) -> Vec<Vec<f64>> {
+    fn provisional_stretches(&mut self, levels: &[SeriesLevel]) -> Vec<Vec<f64>> {
         let mut open = vec![(0, levels.len())];
         let mut found = Vec::new();
         while let Some((from, to)) = open.pop() {
             let n = to - from;
-            // A short stretch cannot have a smaller p-value than this, however much it changes.
-            let seems = f64::max(1.0 / (n * n) as f64, SEEMS);
+            // A short stretch cannot have a p-value of `PROVISIONAL_P`, however much it changes. It counts as changed below 1 / n^2, a bound that falls
+            // with the length and meets `PROVISIONAL_P` at 45 values.
+            let provisional_p = f64::max(1.0 / (n * n) as f64, PROVISIONAL_P);
             match self
                 .best_split(&levels[from..to], 0.0, 1.0)
-                .filter(|split| split.p <= seems)
+                .filter(|split| split.p <= provisional_p)
             {
                 Some(split) => open.extend(split.stretches(from, to)),
                 None => found.push(levels[from..to].iter().map(|level| level.value).collect()),
@@ -291,35 +299,35 @@ struct RandomOrders {
     /// The scores, ascending.
     sorted: Vec<f64>,
     /// The correlation of each value with the one before it.
-    follows: f64,
+    correlation: f64,
     chain: Vec<(f64, usize)>,
     order: Vec<f64>,
 }
 
 impl RandomOrders {
-    fn new(mut sorted: Vec<f64>, follows: f64) -> Self {
+    fn new(mut sorted: Vec<f64>, correlation: f64) -> Self {
         sorted.sort_by(f64::total_cmp);
         let order = sorted.clone();
         Self {
             random: SplitMix64::new(SEED),
             chain: Vec::with_capacity(sorted.len()),
             sorted,
-            follows,
+            correlation,
             order,
         }
     }
 
     fn next(&mut self) -> &[f64] {
-        if self.follows > 0.0 {
-            self.following();
+        if self.correlation > 0.0 {
+            self.shuffle_with_autocorrelation();
         } else {
-            self.shuffled();
+            self.shuffle();
         }
         &self.order
     }
 
     /// Shuffles the scores so that every order is equally likely (Fisher and Yates).
-    fn shuffled(&mut self) {
+    fn shuffle(&mut self) {
         for last in (1..self.order.len()).rev() {
             let other = (self.random.uniform() * (last + 1) as f64) as usize;
             self.order.swap(last, other);
@@ -327,15 +335,15 @@ impl RandomOrders {
     }
 
     /// Arranges the scores in the order of a Gaussian chain in which each value keeps a share of the one before.
-    fn following(&mut self) {
-        let (mut last, fresh) = (
+    fn shuffle_with_autocorrelation(&mut self) {
+        let (mut last, innovation) = (
             self.random.gaussian(),
-            (1.0 - self.follows * self.follows).sqrt(),
+            (1.0 - self.correlation * self.correlation).sqrt(),
         );
         self.chain.clear();
         for index in 0..self.sorted.len() {
             self.chain.push((last, index));
-            last = self.follows * last + fresh * self.random.gaussian();
+            last = self.correlation * last + innovation * self.random.gaussian();
         }
         self.chain.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         for (rank, (_, index)) in self.chain.iter().enumerate() {
