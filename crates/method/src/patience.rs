@@ -18,7 +18,8 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Returns the patience of `plan` with a point, less the amount that `earlier` trials of it have used up.
+    /// Returns the patience of `plan` with a point, less the amount that `earlier` trials of it have used up. The time that an interrupted run waited for
+    /// cores is in no record, so a resumed run has it again.
     pub fn new<'r>(plan: &Plan, earlier: impl IntoIterator<Item = &'r TrialRecord>) -> Self {
         let mut patience = Self {
             left_ns: plan.patience_ns,
@@ -29,7 +30,7 @@ impl Patience {
             .filter(|record| record.result.was_made_again())
         {
             patience.spend(record.result.spec.duration_ns);
-            if was_excused_as_accident(record) {
+            if record.result.was_excused_as_accident() {
                 patience
                     .tried_again
                     .insert((record.repetition, record.result.spec.rate));
@@ -53,30 +54,32 @@ impl Patience {
         self.left_ns = self.left_ns.saturating_sub(ns);
     }
 
-    /// Returns whether a trial is to be rerun because others may have caused its failure, or a part of the delays for which it was made, and if so
-    /// marks it. What it lost while nobody disturbed it, if that is enough to fail, is not excused by what happened at other times.
+    /// Returns whether a trial is to be rerun, because other work may have caused its failure or some of the delays that it measures; if so, marks it.
+    /// A loss in undisturbed times that is enough to fail is not excused.
     pub fn excuse(&mut self, record: &mut TrialRecord, judgement: Judgement) -> bool {
         let Judgement {
             verdict,
             purpose,
             is_decided,
         } = judgement;
+        if self.left_ns == 0 || is_decided {
+            return false;
+        }
         let has_false_delays =
             purpose == TrialPurpose::Delays && verdict == Verdict::Passed && is_held_up(record);
-        let is_excused = self.left_ns > 0
-            && !is_decided
-            && (has_false_delays
-                || was_done_to_it(record, verdict)
-                || self.is_first_accident(record, verdict));
-        if is_excused {
-            self.spend(record.result.spec.duration_ns);
-            record.result.faults.push(Fault::MadeAgain);
+        let was_disturbed = has_false_delays || was_done_to_it(record, verdict);
+        // Asked only if there is no other reason, because it notes the load.
+        let as_accident = !was_disturbed && self.note_first_accident(record, verdict);
+        if !was_disturbed && !as_accident {
+            return false;
         }
-        is_excused
+        self.spend(record.result.spec.duration_ns);
+        record.result.faults.push(Fault::MadeAgain { as_accident });
+        true
     }
 
-    /// Returns whether all the loss occurred at one moment, for the first time at this load in this repetition.
-    fn is_first_accident(&mut self, record: &TrialRecord, verdict: Verdict) -> bool {
+    /// Returns whether all the loss occurred at one moment, for the first time at this load in this repetition; if so, notes the load.
+    fn note_first_accident(&mut self, record: &TrialRecord, verdict: Verdict) -> bool {
         let is_accident = || accident(&[record], LossRatio::ZERO).is_some();
         verdict == Verdict::Lost
             && is_accident()
@@ -84,14 +87,4 @@ impl Patience {
                 .tried_again
                 .insert((record.repetition, record.result.spec.rate))
     }
-}
-
-/// Returns whether a trial that was made again had lost at one moment, and was not made again for another reason already.
-fn was_excused_as_accident(record: &TrialRecord) -> bool {
-    let mut judged = record.clone();
-    judged
-        .result
-        .faults
-        .retain(|fault| *fault != Fault::MadeAgain);
-    !was_done_to_it(&judged, Verdict::Lost) && accident(&[&judged], LossRatio::ZERO).is_some()
 }

@@ -100,7 +100,10 @@ fn trials_made_again_cost_trust_by_their_share() {
         *trials += 1;
         record.trial = *trials;
         if *trials % 2 == 1 {
-            record.result.faults.push(Fault::MadeAgain);
+            record
+                .result
+                .faults
+                .push(Fault::MadeAgain { as_accident: false });
         }
     }
     assert_eq!(

@@ -95,7 +95,11 @@ pub enum Fault {
     TesterKeptOff { microseconds: u64 },
     /// Others disturbed the trial, and it was made again: it decides nothing.
     #[error("repeated: other programs disturbed it")]
-    MadeAgain,
+    MadeAgain {
+        /// True if the only reason was that all of its loss occurred at one moment, which is excused once at each load.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        as_accident: bool,
+    },
     /// A fault of the machine that has one end of a tester on two machines, by the name of that machine; those of the other machine bear no name.
     #[error("{of} (on {machine})")]
     OnMachine { machine: String, of: Box<Fault> },
@@ -279,7 +283,7 @@ impl Fault {
             self.itself(),
             Self::SentTooSlowly { .. }
                 | Self::LinkWentDown { .. }
-                | Self::MadeAgain
+                | Self::MadeAgain { .. }
                 | Self::TooFewDescriptors { .. }
                 | Self::TooFewAddresses { .. }
                 | Self::AboveCertified { .. }

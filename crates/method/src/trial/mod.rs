@@ -319,7 +319,15 @@ impl TrialResult {
 
     /// Returns whether others disturbed the trial and it was made again.
     pub fn was_made_again(&self) -> bool {
-        self.faults.contains(&Fault::MadeAgain)
+        self.faults
+            .iter()
+            .any(|fault| matches!(fault, Fault::MadeAgain { .. }))
+    }
+
+    /// Returns whether it was made again only because all of its loss occurred at one moment.
+    pub(crate) fn was_excused_as_accident(&self) -> bool {
+        self.faults
+            .contains(&Fault::MadeAgain { as_accident: true })
     }
 
     /// Returns whether it would be invalid on a machine of its own, too: for another reason than that the tester was late.

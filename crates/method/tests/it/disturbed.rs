@@ -8,12 +8,12 @@ use sixbench_method::plan::{IpdvStream, Latency, Load, LossScan, Measure, PdvStr
 use sixbench_method::record::{FORMAT, TrialRecord, Watch};
 use sixbench_method::replay::{outcomes_of, resume};
 use sixbench_method::search::{Bracket, Limit, SearchMethod};
-use sixbench_method::simulated::SplitMix64;
 use sixbench_method::status::InvalidCause;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::trial::{
     DirectionResult, Fault, LOSS_BIN_NS, Sending, TrialResult, TrialSpec, Verdict,
 };
+use sixbench_stats::SplitMix64;
 use std::ops::Range;
 
 const MS: u64 = 1_000_000;
@@ -479,12 +479,12 @@ fn lost_at_once(plan: &Plan, faults: Vec<Fault>) -> TrialRecord {
 #[test]
 fn a_resumed_run_tries_a_loss_at_one_moment_again_as_one_that_was_not_interrupted() {
     let plan = plan_of(SECOND);
-    let is_excused = |earlier: &[TrialRecord], faults| {
+    let judged = |earlier: &[TrialRecord], faults, verdict| {
         let mut record = lost_at_once(&plan, faults);
-        let verdict = record.result.verdict(LossRatio::ZERO);
         let is_excused = Patience::new(&plan, earlier).excuse(&mut record, undecided(verdict));
         (is_excused, record)
     };
+    let is_excused = |earlier: &[TrialRecord], faults| judged(earlier, faults, Verdict::Lost);
     let (is_first_excused, accident) = is_excused(&[], vec![]);
     let taken = vec![Fault::CpuTaken { milliseconds: 60 }];
     let (is_disturbed_excused, disturbed) = is_excused(&[], taken);
@@ -496,5 +496,13 @@ fn a_resumed_run_tries_a_loss_at_one_moment_again_as_one_that_was_not_interrupte
     assert!(
         !is_excused(&[accident], vec![]).0,
         "the device has lost twice at this load"
+    );
+    // Too little was taken to explain the loss, but an invalid trial is made again for it.
+    let taken = vec![Fault::CpuTaken { milliseconds: 1 }];
+    let (is_invalid_excused, invalid) = judged(&[], taken, Verdict::Invalid);
+    assert!(is_invalid_excused);
+    assert!(
+        is_excused(&[invalid], vec![]).0,
+        "the earlier trial was made again because it was invalid, not for its loss at one moment"
     );
 }

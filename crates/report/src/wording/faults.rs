@@ -17,7 +17,7 @@ pub(crate) fn kind(fault: &Fault) -> &'static str {
         Fault::NeighbourWentStale { .. } => "neighbour went stale",
         Fault::CpuStolen { .. } => "processor time stolen",
         Fault::CpuTaken { .. } => "processor time taken by others",
-        Fault::MadeAgain => "disturbed and made again",
+        Fault::MadeAgain { .. } => "disturbed and made again",
         Fault::TesterKeptOff { .. } => "tester's core taken by others",
         Fault::TooFewAddresses { .. } => "too few addresses",
         Fault::TooFewDescriptors { .. } => "too few descriptors",

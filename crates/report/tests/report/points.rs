@@ -559,10 +559,12 @@ fn a_run_in_one_part_tells_how_long_it_was_expected_to_take_and_how_many_trials_
         "{}",
         told(&sample)
     );
-    sample
-        .records
-        .iter_mut()
-        .for_each(|record| record.result.faults.push(Fault::MadeAgain));
+    sample.records.iter_mut().for_each(|record| {
+        record
+            .result
+            .faults
+            .push(Fault::MadeAgain { as_accident: false });
+    });
     let all = format!("; {0} of {0} trials were invalid", sample.records.len());
     assert!(told(&sample).contains(&all), "{}", told(&sample));
     sample

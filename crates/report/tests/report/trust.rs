@@ -3,9 +3,9 @@
 
 use crate::formats::{html, json, markdown, methods, terminal};
 use crate::sample::Sample;
-use sixbench_method::simulated::SplitMix64;
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::Fault;
+use sixbench_stats::SplitMix64;
 
 /// The number of random runs; each is rendered in four formats. `SIXBENCH_RUNS` makes it another.
 const RANDOM_RUNS: u64 = 60;
@@ -245,10 +245,10 @@ fn spoil(mut sample: Sample, seed: u64) -> Sample {
                     microseconds: 4_000,
                 },
             ]),
-            _ => record
-                .result
-                .faults
-                .extend([Fault::CpuTaken { milliseconds }, Fault::MadeAgain]),
+            _ => record.result.faults.extend([
+                Fault::CpuTaken { milliseconds },
+                Fault::MadeAgain { as_accident: false },
+            ]),
         }
     }
     sample.replayed()
