@@ -1,4 +1,4 @@
-//! For tests: a plan, runs of it on simulated devices, and how often chance is allowed.
+//! For the tests of this crate and of those above it: a plan, runs of it on simulated devices, and how often chance is allowed.
 
 use crate::disturbance::{signs_of, weighed};
 use crate::measures::{Findings, LimitSigns, Outcome, SendingTime, procedure};
@@ -144,7 +144,7 @@ pub fn requirement_record(test: &Test, vectors: Vec<JudgedVector>) -> TrialRecor
     requirement_record_under(None, test, vectors)
 }
 
-/// The same with the counts of a load, if there was one.
+/// Returns the same record with the counts of a load, if there was one.
 ///
 /// # Panics
 /// The test has no point, or is of another measure.

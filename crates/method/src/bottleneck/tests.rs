@@ -7,14 +7,12 @@ use crate::record::{
     Watch,
 };
 use crate::status::InvalidCause;
-use crate::terms::{Direction, FrameSize};
+use crate::terms::{Direction, FrameSize, SECOND_NS};
 use crate::trial::{DirectionResult, Fault, TrialKind, TrialResult, TrialSpec};
-
-const SECOND: u64 = 1_000_000_000;
 
 /// Returns a trial of 1.6 s with 16 samples, at this load and with these losses.
 pub(super) fn trial(rate: u64, lost: u64, watch: Option<Watch>) -> TrialRecord {
-    let spec = TrialSpec::constant(FrameRate(rate), 16 * SECOND / 10);
+    let spec = TrialSpec::constant(FrameRate(rate), 16 * SECOND_NS / 10);
     let forward = DirectionResult::counted(Direction::Forward, spec.frames(), spec.frames() - lost);
     TrialRecord {
         format: FORMAT,
@@ -65,7 +63,7 @@ fn watch(mut cores: Vec<CoreWatch>) -> Watch {
     };
     cores.push(busy);
     Watch {
-        interval_ns: SECOND / 10,
+        interval_ns: SECOND_NS / 10,
         cores,
         ..Watch::default()
     }
@@ -306,8 +304,8 @@ fn a_host_that_takes_as_much_while_frames_pass_is_not_the_cause() {
 fn a_load_at_which_no_trial_was_valid_is_the_testers_end() {
     let slow = Fault::SentTooSlowly {
         direction: Direction::Forward,
-        nominal_ns: SECOND,
-        took_ns: 2 * SECOND,
+        nominal_ns: SECOND_NS,
+        took_ns: 2 * SECOND_NS,
     };
     let invalid = |rate| {
         let mut record = trial(rate, 0, Some(idle_cores()));

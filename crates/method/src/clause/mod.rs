@@ -2,13 +2,15 @@
 
 pub(crate) mod numbers;
 
+use serde::Deserialize;
 use std::fmt;
 
 /// The document of all clauses on connections. No section is cited, because none was read: `docs/standards.toml`.
 pub(crate) const RFC_9693: &str = "RFC 9693";
 
 /// The strength of a requirement, by the capitalised words of RFC 2544 section 5 and BCP 14.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Level {
     /// MUST, REQUIRED, SHALL.
     Must,
@@ -19,15 +21,18 @@ pub enum Level {
 }
 
 /// The degree to which a test meets a requirement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Conformance {
     /// The requirement is met; for a MAY, the option is used.
     Met,
     /// Not judged, because the section that the clause cites was not read: `docs/standards.toml`.
     Unchecked,
     /// A SHOULD is not met, or a requirement is met only in part.
+    #[serde(rename = "bent")]
     Partial,
     /// A MUST is not met.
+    #[serde(rename = "broken")]
     Violated,
 }
 

@@ -2,10 +2,9 @@
 
 use crate::repeat::Repetition;
 use crate::terms::FrameSize;
+pub(crate) use crate::terms::SECOND_NS;
 pub(crate) use crate::text::show_percent as percent;
 pub(crate) use crate::units::counted as count;
-
-pub(crate) const SECOND: u64 = 1_000_000_000;
 
 /// The sizes of RFC 5180 section 5.1.1; RFC 8219 section 5.1.1 replaces 64 by 84.
 pub(crate) const ETHERNET: [FrameSize; 7] = [
@@ -20,7 +19,7 @@ pub(crate) const ETHERNET: [FrameSize; 7] = [
 
 /// Returns seconds as in `60 s`.
 pub(crate) fn seconds(ns: u64) -> String {
-    format!("{} s", ns as f64 / SECOND as f64)
+    format!("{} s", ns as f64 / SECOND_NS as f64)
 }
 
 /// Returns a number of repetitions as in `20 repetitions`, or the range of an adaptive number.

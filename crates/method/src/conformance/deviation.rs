@@ -22,12 +22,13 @@ struct File {
 #[serde(deny_unknown_fields)]
 pub(super) struct Deviation {
     pub(super) clause: String,
-    pub(super) level: RequirementWord,
+    pub(super) level: Level,
     pub(super) quote: String,
     /// The behaviour of sixbench instead of the required one.
     pub(super) here: String,
     pub(super) reason: String,
-    pub(super) standing: Departure,
+    #[serde(rename = "standing")]
+    pub(super) conformance: Conformance,
     /// The names of the measures concerned; if empty, all but those of DNS.
     #[serde(default)]
     pub(super) measures: Vec<String>,
@@ -73,21 +74,6 @@ impl Setup {
     }
 }
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum RequirementWord {
-    Must,
-    Should,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-pub(super) enum Departure {
-    #[serde(rename = "bent")]
-    Partial,
-    #[serde(rename = "broken")]
-    Violated,
-}
-
 pub(super) fn all() -> &'static [Deviation] {
     &DEVIATIONS
 }
@@ -114,20 +100,12 @@ pub(super) fn clauses(test: &Test) -> Vec<Clause> {
 }
 
 fn clause(entry: &'static Deviation) -> Clause {
-    let level = match entry.level {
-        RequirementWord::Must => Level::Must,
-        RequirementWord::Should => Level::Should,
-    };
-    let conformance = match entry.standing {
-        Departure::Partial => Conformance::Partial,
-        Departure::Violated => Conformance::Violated,
-    };
     let actual = format!("{} ({})", entry.here, entry.reason);
     Clause {
         clause: &entry.clause,
-        level,
+        level: entry.level,
         requirement: &entry.quote,
         actual,
-        conformance,
+        conformance: entry.conformance,
     }
 }

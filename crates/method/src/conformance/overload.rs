@@ -2,7 +2,7 @@
 
 use super::traffic::{series, siblings};
 use crate::clause::Clause;
-use crate::clause::numbers::{SECOND, count, list, seconds};
+use crate::clause::numbers::{SECOND_NS, count, list, seconds};
 use crate::measures::SendingTime;
 use crate::plan::{Flows, Plan, SeriesBy, Test};
 
@@ -91,7 +91,7 @@ fn incremental(plan: &Plan, test: &Test, flows: Flows) -> Vec<Clause> {
             INCREMENTAL,
             "at least 60 s for the first flow",
             seconds(first_ns),
-            first_ns >= 60 * SECOND,
+            first_ns >= 60 * SECOND_NS,
         ),
     ]
 }

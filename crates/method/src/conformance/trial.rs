@@ -1,7 +1,7 @@
 //! The procedure of a trial: RFC 2544 sections 10, 20, 23 and 24.
 
 use crate::clause::Clause;
-use crate::clause::numbers::{SECOND, seconds};
+use crate::clause::numbers::{SECOND_NS, seconds};
 use crate::measures::{Family, Noun, SendingTime};
 use crate::plan::{Plan, Test};
 use crate::search::Goal;
@@ -41,7 +41,8 @@ fn pauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     let trial = test.trial_settings(plan);
     let timeout = trial.frame_timeout_ns;
     // A frame that arrives after its timeout but before the end of the wait counts as received in RFC 2544, and as late here.
-    let is_residual = trial.residual_ns >= 2 * SECOND && (timeout == 0 || timeout >= 2 * SECOND);
+    let is_residual =
+        trial.residual_ns >= 2 * SECOND_NS && (timeout == 0 || timeout >= 2 * SECOND_NS);
     let residual = match timeout {
         0 => seconds(trial.residual_ns),
         _ => format!(
@@ -83,7 +84,7 @@ fn rest(plan: &Plan, test: &Test) -> Clause {
         "RFC 2544 section 23",
         requirement,
         seconds(rest_ns),
-        rest_ns >= 5 * SECOND,
+        rest_ns >= 5 * SECOND_NS,
     )
 }
 
@@ -93,7 +94,7 @@ fn duration(plan: &Plan) -> Clause {
         "RFC 2544 section 24",
         "trials of at least 60 s",
         seconds(duration_ns),
-        duration_ns >= 60 * SECOND,
+        duration_ns >= 60 * SECOND_NS,
     )
 }
 

@@ -9,7 +9,9 @@ use super::{
     SendingTime, Term, TestContext, TrafficRequirements, Value,
 };
 use crate::clause::Clause;
-use crate::clause::numbers::{ETHERNET, SECOND, count, list, missing_sizes, repetitions, seconds};
+use crate::clause::numbers::{
+    ETHERNET, SECOND_NS, count, list, missing_sizes, repetitions, seconds,
+};
 use crate::plan::{Profile, Stateful};
 use crate::terms::FrameSize;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
@@ -349,7 +351,7 @@ fn burst(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
 fn waiting(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
     let residual_ns = test.trial.residual_ns;
     let actual = format!("{} after the last frame received", seconds(residual_ns));
-    let is_enough = residual_ns >= 2 * SECOND;
+    let is_enough = residual_ns >= 2 * SECOND_NS;
     let mut clauses = vec![
         Clause::must(
             SINGLE_SIZE,
@@ -364,7 +366,7 @@ fn waiting(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
             is_enough,
         ),
     ];
-    if settings.longest_ns > 2 * SECOND {
+    if settings.longest_ns > 2 * SECOND_NS {
         let actual = format!(
             "{} after the last frame received, for up to {}",
             seconds(residual_ns),
@@ -374,7 +376,7 @@ fn waiting(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
             SINGLE_SIZE,
             "a longer wait where bursts take more than 2 s",
             actual,
-            residual_ns > 2 * SECOND,
+            residual_ns > 2 * SECOND_NS,
         );
         // The wait begins again with every frame, so it does grow with the buffer.
         clauses.push(longer.or_in_part(is_enough));

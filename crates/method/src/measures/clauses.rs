@@ -3,7 +3,7 @@
 use super::context::TestContext;
 use super::load::Load;
 use crate::clause::Clause;
-use crate::clause::numbers::{SECOND, list, percent, repetitions, seconds};
+use crate::clause::numbers::{SECOND_NS, list, percent, repetitions, seconds};
 use crate::repeat::Repetition;
 use crate::terms::LossRatio;
 use crate::units::agreeing;
@@ -115,6 +115,6 @@ pub(super) fn lasts(
         section,
         requirement,
         seconds(duration_ns),
-        duration_ns >= least * SECOND,
+        duration_ns >= least * SECOND_NS,
     )
 }

@@ -10,7 +10,7 @@ use super::{
     TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
-use crate::clause::numbers::{SECOND, count, repetitions, seconds};
+use crate::clause::numbers::{SECOND_NS, count, repetitions, seconds};
 use crate::plan::{
     DOMAIN, DnsRole, DnsTest, Names, Profile, QueryFile, QueryTransport, Stateful, checked_domain,
 };
@@ -312,7 +312,7 @@ fn port_count(text: &str) -> Result<u16, ValueError> {
         .parse()
         .ok()
         .filter(|ports: &u16| PORTS.contains(f64::from(*ports)));
-    ports.ok_or_else(|| expected("a number of ports from 1 to 4096", text))
+    ports.ok_or_else(|| expected(format!("a number of ports {}", PORTS.from_to()), text))
 }
 
 /// Returns the number of queries in a burst that a text means, from 1 to a million.
@@ -324,7 +324,7 @@ pub fn query_burst(text: &str) -> Result<NonZeroU32, ValueError> {
         .parse()
         .ok()
         .filter(|burst: &NonZeroU32| BURST.contains(f64::from(burst.get())));
-    burst.ok_or_else(|| expected("a number of queries from 1 to 1000000", text))
+    burst.ok_or_else(|| expected(format!("a number of queries {}", BURST.from_to()), text))
 }
 
 impl Measurement for DnsTest {
@@ -478,13 +478,13 @@ fn procedure(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
             PROCEDURE,
             "trials of at least 60 s",
             seconds(duration_ns),
-            duration_ns >= 60 * SECOND,
+            duration_ns >= 60 * SECOND_NS,
         ),
         Clause::should(
             PROCEDURE,
             "a timeout of no more than 1 s",
             seconds(dns.timeout_ns),
-            dns.timeout_ns <= SECOND,
+            dns.timeout_ns <= SECOND_NS,
         ),
         Clause::should(
             PROCEDURE,

@@ -11,7 +11,7 @@ pub enum Family {
     Frames,
     /// Test frames as requests, which the tester's other end answers.
     Requests,
-    /// Test frames of phase 1 alone (RFC 9693): each opens a connection, so rates count connections though frames are sent.
+    /// Only test frames of phase 1 (RFC 9693): each opens a connection, so rates count connections though frames are sent.
     PhaseOne,
     /// TCP connections, made by the kernel's sockets.
     Tcp,

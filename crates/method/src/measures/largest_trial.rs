@@ -66,10 +66,8 @@ mod tests {
         Latency, Load, LossScan, PdvStream, Profile, Recovery, Reset, ResponseTime, Stateful,
     };
     use crate::search::{RepetitionStart, SearchMethod, SearchSettings};
-    use crate::terms::{FrameRate, LossRatio};
+    use crate::terms::{FrameRate, LossRatio, SECOND_NS};
     use crate::trial::TrialSettings;
-
-    const SECOND: u64 = 1_000_000_000;
 
     /// Returns a plan with a search up to 1 M frames/s by trials of 10 s.
     fn plan(measure: Measure) -> Plan {
@@ -82,7 +80,7 @@ mod tests {
             profile: Profile::Custom,
             seed: 1,
             trial: TrialSettings {
-                duration_ns: 10 * SECOND,
+                duration_ns: 10 * SECOND_NS,
                 residual_ns: 0,
                 rest_ns: 0,
                 frame_timeout_ns: 0,
@@ -109,7 +107,7 @@ mod tests {
 
     fn longest_s(measure: Measure) -> u64 {
         let plan = plan(measure);
-        plan.tests[0].longest_trial_ns(&plan) / SECOND
+        plan.tests[0].longest_trial_ns(&plan) / SECOND_NS
     }
 
     fn frames(measure: Measure) -> u64 {
@@ -122,16 +120,16 @@ mod tests {
         let reset = |load| {
             Measure::Reset(Reset {
                 load,
-                before_ns: 15 * SECOND,
-                after_ns: 30 * SECOND,
+                before_ns: 15 * SECOND_NS,
+                after_ns: 30 * SECOND_NS,
             })
         };
         assert_eq!(longest_s(reset(Load::OfThroughput(1.0))), 45);
         assert_eq!(longest_s(reset(Load::Rate(FrameRate(1)))), 45);
         let recovery = Recovery {
             overload: 1.1,
-            duration_ns: 60 * SECOND,
-            after_ns: 20 * SECOND,
+            duration_ns: 60 * SECOND_NS,
+            after_ns: 20 * SECOND_NS,
         };
         assert_eq!(longest_s(Measure::Recovery(recovery)), 80);
     }
@@ -141,7 +139,7 @@ mod tests {
         let at = |load| {
             Measure::Pdv(PdvStream {
                 load,
-                duration_ns: SECOND,
+                duration_ns: SECOND_NS,
             })
         };
         assert_eq!(
@@ -160,7 +158,7 @@ mod tests {
         );
         let latency = Latency {
             load: Load::Rate(FrameRate(7)),
-            duration_ns: 120 * SECOND,
+            duration_ns: 120 * SECOND_NS,
             tag_after_ns: 0,
             tagged: 1,
         };
@@ -180,7 +178,7 @@ mod tests {
         );
         let response = ResponseTime {
             rate_per_client: FrameRate(100),
-            duration_ns: 3 * SECOND,
+            duration_ns: 3 * SECOND_NS,
             outstanding: None,
         };
         assert_eq!(frames(Measure::ResponseTime(response)), 300);
@@ -191,7 +189,7 @@ mod tests {
         let outstanding = std::num::NonZeroU32::new(8);
         let response = ResponseTime {
             rate_per_client: FrameRate(100),
-            duration_ns: 3 * SECOND,
+            duration_ns: 3 * SECOND_NS,
             outstanding,
         };
         let plan = plan(Measure::ResponseTime(response));

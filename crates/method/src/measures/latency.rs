@@ -11,7 +11,7 @@ use super::{
     TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
-use crate::clause::numbers::{SECOND, count, seconds};
+use crate::clause::numbers::{SECOND_NS, count, seconds};
 use crate::plan::{Profile, Stateful};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{Tagging, TrialKind, TrialResult, TrialSpec};
@@ -213,7 +213,7 @@ fn tags(latency: &Latency) -> Vec<Clause> {
         count(latency.tagged, "tag"),
         seconds(latency.tag_after_ns)
     );
-    let is_met = latency.tagged >= 500 && latency.tag_after_ns >= 60 * SECOND && window_ns > 0;
+    let is_met = latency.tagged >= 500 && latency.tag_after_ns >= 60 * SECOND_NS && window_ns > 0;
     vec![
         Clause::should(
             LATENCY,

@@ -12,7 +12,7 @@ use super::{
     TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
-use crate::clause::numbers::{SECOND, percent, repetitions, seconds};
+use crate::clause::numbers::{SECOND_NS, percent, repetitions, seconds};
 use crate::plan::{Profile, Stateful};
 use crate::terms::FrameRate;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
@@ -154,7 +154,7 @@ impl Measurement for Recovery {
                 RECOVERY,
                 "overload for at least 60 s",
                 lasts,
-                self.duration_ns >= 60 * SECOND,
+                self.duration_ns >= 60 * SECOND_NS,
             ),
             Clause::must(
                 RECOVERY,

@@ -11,7 +11,7 @@ use super::{
     Term, TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
-use crate::clause::numbers::{SECOND, list, percent, seconds};
+use crate::clause::numbers::{SECOND_NS, list, percent, seconds};
 use crate::plan::{Profile, Stateful};
 use crate::terms::FrameSize;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
@@ -59,7 +59,7 @@ pub(super) static INFOS: [Info; 1] = [Info {
     },
     summary: "how long the DUT forwards nothing around a reset (RFC 6201, RFC 8219 section 7.7)",
     family: Family::Frames,
-    // It is measured at the smallest size alone: RFC 6201 section 4.2.
+    // It is measured only at the smallest size: RFC 6201 section 4.2.
     traffic: TrafficRequirements::AnySize,
     demand: Some(Demand::Reset),
     is_steady: false,
@@ -135,7 +135,7 @@ impl Measurement for Reset {
                 PROCESS,
                 "at least 15 s of forwarding before the reset",
                 before,
-                self.before_ns >= 15 * SECOND,
+                self.before_ns >= 15 * SECOND_NS,
             ),
             Clause::should(
                 PROCESS,

@@ -3,7 +3,7 @@
 use super::TestContext;
 use super::clauses::goals;
 use crate::clause::Clause;
-use crate::clause::numbers::{SECOND, percent, seconds};
+use crate::clause::numbers::{SECOND_NS, percent, seconds};
 use crate::search::{Certainty, SearchMethod};
 use crate::terms::LossRatio;
 
@@ -45,7 +45,7 @@ fn known_goal(test: &TestContext<'_>, certainty: Certainty) -> Option<Clause> {
     let trial_ns = test.trial.duration_ns;
     let trials = seconds(trial_ns);
     if certainty.exceed_ratio == 0.0 {
-        let actual = if trial_ns >= 60 * SECOND {
+        let actual = if trial_ns >= 60 * SECOND_NS {
             "unconditionally".to_owned()
         } else {
             format!("conditionally: trials of {trials} instead of 60 s")

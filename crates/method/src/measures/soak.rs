@@ -336,9 +336,10 @@ fn cycled(result: &TrialResult, opened: &DirectionResult) -> Vec<(Quantity, f64)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::{Behaviour, SimulatedDut, SplitMix64};
+    use crate::simulated::{Behaviour, SimulatedDut};
     use crate::trial::Measurer as _;
     use crate::trial::tcp::Close;
+    use sixbench_stats::SplitMix64;
 
     const HOUR: u64 = 3_600_000_000_000;
 

@@ -61,7 +61,13 @@ fn object_octets(text: &str) -> Result<u32, ValueError> {
         .parse()
         .ok()
         .filter(|octets: &u32| OBJECT_OCTETS.contains(f64::from(*octets)));
-    octets.ok_or_else(|| expected("octets from 1 to 1000000", text))
+    octets.ok_or_else(|| expected(format!("octets {}", OBJECT_OCTETS.from_to()), text))
+}
+
+fn closed_in_order(first: &str) -> String {
+    format!(
+        "each is closed in order, by the {first} first; the DUT's table is emptied by its recipe's command"
+    )
 }
 
 /// Returns the clauses that concern every measurement of TCP connections.
@@ -75,13 +81,9 @@ pub(super) fn common_clauses(
         tcp.object_octets
     );
     let closed = match tcp.close {
-        Close::Reset => "a RST on each",
-        Close::ServerFirst => {
-            "each is closed in order, by the server first; the DUT's table is emptied by its recipe's command"
-        }
-        Close::ClientFirst => {
-            "each is closed in order, by the client first; the DUT's table is emptied by its recipe's command"
-        }
+        Close::Reset => "a RST on each".to_owned(),
+        Close::ServerFirst => closed_in_order("server"),
+        Close::ClientFirst => closed_in_order("client"),
     };
     vec![
         Clause::must(

@@ -17,7 +17,7 @@ use thiserror::Error;
 pub struct DnsTest {
     /// The kind of server.
     pub role: DnsRole,
-    /// The domain names are in.
+    /// The domain in which all names are.
     #[serde(deserialize_with = "domain")]
     pub domain: String,
     /// The names of the namespace that are asked for.
@@ -26,7 +26,7 @@ pub struct DnsTest {
     pub timeout_ns: u64,
     /// Queries for names that the server has resolved before, per cent (RFC 8219 section 9.2: 0; optionally 20 to 100).
     pub cached: u8,
-    /// Names that have an AAAA record of their own, per cent (likewise).
+    /// Names that have an AAAA record of their own, per cent (RFC 8219 section 9.2: 0; optionally 20 to 100).
     pub with_aaaa: u8,
     /// Different names that are resolved before a trial, at most, where some are to be cached.
     pub cached_names: u32,
@@ -264,13 +264,13 @@ pub struct Names {
 }
 
 impl Names {
-    /// 0.0.0.0/0, the whole namespace: no name comes twice in any campaign.
+    /// 0.0.0.0/0, the whole namespace: it is so large that no name repeats in a run.
     pub const ALL: Self = Self {
         first: Ipv4Addr::UNSPECIFIED,
         length: 0,
     };
 
-    /// The names of a network.
+    /// Returns the names of a network.
     ///
     /// # Errors
     /// A length above 32, or an address with bits outside the prefix.
@@ -289,7 +289,7 @@ impl Names {
         Ok(Self { first, length })
     }
 
-    /// The first address.
+    /// Returns the first address.
     pub fn first(self) -> Ipv4Addr {
         self.first
     }

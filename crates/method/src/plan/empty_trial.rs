@@ -2,12 +2,9 @@
 
 use super::{Plan, Test};
 use crate::measures::{Family, Load, SendingTime};
-use crate::terms::FrameRate;
+use crate::terms::{FrameRate, SECOND_NS};
 use crate::units::{show_ns, show_rate};
 use std::fmt;
-
-/// A second in nanoseconds: a search may begin with trials of this length, and even the lowest rate sends something in that time.
-const SECOND: u64 = 1_000_000_000;
 
 /// A trial of a test that would send nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +22,7 @@ impl fmt::Display for EmptyTrial {
         let Self {
             rate, duration_ns, ..
         } = *self;
-        let least = FrameRate(SECOND.div_ceil(duration_ns.max(1)));
+        let least = FrameRate(SECOND_NS.div_ceil(duration_ns.max(1)));
         write!(
             f,
             "a trial of {} at {}/s would send nothing, and pass: raise the rate to at least {}/s, or make the trial longer",
@@ -39,11 +36,12 @@ impl fmt::Display for EmptyTrial {
 impl Test {
     /// Returns a trial of this test that would send nothing, or `None` if there is none.
     pub fn empty_trial(&self, plan: &Plan) -> Option<EmptyTrial> {
+        // The first stage of MLRsearch has trials of one second (`goal::initial`), so each lowest rate must send something in that time.
         let search =
             (self.measure.is_searched_rate() || self.measure.is_at_throughput()).then(|| {
                 EmptyTrial {
                     rate: plan.search.minimum,
-                    duration_ns: plan.trial.duration_ns.min(SECOND),
+                    duration_ns: plan.trial.duration_ns.min(SECOND_NS),
                     is_of_search: true,
                 }
             });
@@ -56,9 +54,10 @@ impl Test {
                 is_of_search: false,
             })
         };
-        let trials = search.filter(|_| is_timed).into_iter().chain(own());
-        trials
+        search
+            .filter(|_| is_timed)
             .into_iter()
+            .chain(own())
             .find(|trial| trial.rate.frames_in(trial.duration_ns) == 0)
     }
 

@@ -4,7 +4,7 @@
 //! overloaded, and the trial has decided. Losses are counted by tenths of a second, and so is the time for which others held the device's cores.
 //!
 //! A device that was held up has a full queue afterwards, and one with hardly any capacity to spare needs long to empty it. Until a slice passes without loss,
-//! the loss of a slice therefore counts only if it is more than such a device would lose. In trials of a single constant rate alone is it known which
+//! the loss of a slice therefore counts only if it is more than such a device would lose. Only in trials of a single constant rate is it known which
 //! frames were due when.
 
 use super::moment::LEAST_US;

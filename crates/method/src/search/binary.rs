@@ -63,6 +63,7 @@ impl BinarySearch {
     fn limit(&self) -> Limit {
         match self.known.upper {
             None => Limit::Maximum,
+            // The tester set the upper bound only if it is the lowest load beyond the tester; a lower miss would have replaced it.
             upper if upper == self.policy.beyond() => Limit::Tester,
             Some(_) => Limit::Dut,
         }

@@ -43,9 +43,11 @@ impl InvalidTrialPolicy {
             Verdict::Lost => GoalEvidence::Missed,
             // A fault that is certain at this load would only recur.
             Verdict::Invalid if result.faults.iter().any(Fault::is_certain) => {
-                self.lose(rate, self.max_invalid)
+                self.count_invalid(rate, self.max_invalid)
             }
-            Verdict::Invalid => self.lose(rate, if result.is_beyond_tester() { 2 } else { 1 }),
+            // A trial in which the tester was clearly too slow counts as two, so that a load beyond the tester costs half the trials.
+            Verdict::Invalid if result.is_beyond_tester() => self.count_invalid(rate, 2),
+            Verdict::Invalid => self.count_invalid(rate, 1),
         }
     }
 
@@ -53,7 +55,7 @@ impl InvalidTrialPolicy {
         self.beyond
     }
 
-    fn lose(&mut self, rate: FrameRate, weight: u32) -> GoalEvidence {
+    fn count_invalid(&mut self, rate: FrameRate, weight: u32) -> GoalEvidence {
         let count = self.in_a_row.entry(rate).or_default();
         *count += weight;
         if *count < self.max_invalid {

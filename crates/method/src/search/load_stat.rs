@@ -55,6 +55,8 @@ impl LoadStat {
     pub fn classify(&self, target: &Target) -> Class {
         let exceed = target.certainty.exceed_ratio;
         let sums = self.sums(target);
+        // `balance`, `excess`, `high` and `whole` are the balancing, positive excess, effective high-loss and effective whole sums of RFC 9971 appendix A.
+        // The conditions compare its pessimistic and its optimistic exceed ratio with the goal's, multiplied by the whole sum.
         // Short low-loss trials offset short high-loss ones, but never full trials.
         let balance = sums.short_low * exceed / (1.0 - exceed);
         let excess = (sums.short_high - balance).max(0.0);
@@ -115,13 +117,12 @@ impl LoadStat {
 mod tests {
     use super::*;
     use crate::search::{Certainty, Goal};
-
-    const SECOND: u64 = 1_000_000_000;
+    use crate::terms::SECOND_NS;
 
     fn tst009() -> Goal {
         Goal {
-            certainty: Certainty::tst009(60 * SECOND),
-            ..Goal::rfc2544(0.001, 60 * SECOND)
+            certainty: Certainty::tst009(60 * SECOND_NS),
+            ..Goal::rfc2544(0.001, 60 * SECOND_NS)
         }
     }
 
@@ -129,7 +130,7 @@ mod tests {
         let mut stat = LoadStat::default();
         for &(seconds, is_high_loss) in trials {
             stat.add(ClassifiedTrial {
-                duration_ns: seconds * SECOND,
+                duration_ns: seconds * SECOND_NS,
                 loss_ratio: LossRatio(if is_high_loss { 0.01 } else { 0.0 }),
                 is_high_loss,
             });
@@ -139,7 +140,7 @@ mod tests {
 
     #[test]
     fn by_rfc_2544_one_full_trial_decides() {
-        let goal = Goal::rfc2544(0.001, 60 * SECOND);
+        let goal = Goal::rfc2544(0.001, 60 * SECOND_NS);
         assert_eq!(class(goal, &[]), Class::Undecided);
         assert_eq!(class(goal, &[(60, false)]), Class::Lower);
         assert_eq!(class(goal, &[(60, true)]), Class::Upper);
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn by_rfc_2544_a_short_trial_condemns_but_never_acquits() {
-        let goal = Goal::rfc2544(0.001, 60 * SECOND);
+        let goal = Goal::rfc2544(0.001, 60 * SECOND_NS);
         assert_eq!(class(goal, &[(1, false), (8, false)]), Class::Undecided);
         assert_eq!(class(goal, &[(1, true)]), Class::Upper);
         assert_eq!(class(goal, &[(60, false), (1, true)]), Class::Upper);
@@ -214,7 +215,7 @@ mod tests {
 
     /// Returns the four goals of the example in its order: RFC2544, TST009, 1s final, 20% exceed.
     fn example_goals() -> [Goal; 4] {
-        let base = Goal::rfc2544(0.001, 60 * SECOND);
+        let base = Goal::rfc2544(0.001, 60 * SECOND_NS);
         let half_percent = Goal {
             loss_ratio: LossRatio(0.005),
             ..base
@@ -223,8 +224,8 @@ mod tests {
             base,
             tst009(),
             Goal {
-                final_duration_ns: SECOND,
-                certainty: Certainty::tst009(60 * SECOND),
+                final_duration_ns: SECOND_NS,
+                certainty: Certainty::tst009(60 * SECOND_NS),
                 ..half_percent
             },
             Goal {
@@ -243,7 +244,7 @@ mod tests {
         for step in &EXAMPLE[..steps] {
             for _ in 0..step.trials {
                 stat.add(ClassifiedTrial {
-                    duration_ns: step.seconds * SECOND,
+                    duration_ns: step.seconds * SECOND_NS,
                     loss_ratio: LossRatio(step.loss),
                     is_high_loss: step.loss > goal.loss_ratio.0,
                 });
@@ -288,7 +289,7 @@ mod tests {
         let one = |loss_ratio: LossRatio, goal: &Goal| {
             let mut stat = LoadStat::default();
             stat.add(ClassifiedTrial {
-                duration_ns: 60 * SECOND,
+                duration_ns: 60 * SECOND_NS,
                 loss_ratio,
                 is_high_loss: loss_ratio.0 > 0.0,
             });

@@ -107,14 +107,13 @@ impl Search for MultipleLossRatioSearch {
 mod tests {
     use super::*;
     use crate::search::{Limit, run};
-    use crate::simulated::{Behaviour, SimulatedDut, SplitMix64};
-    use crate::terms::{Direction, LossRatio};
+    use crate::simulated::{Behaviour, SimulatedDut};
+    use crate::terms::{Direction, LossRatio, SECOND_NS};
     use crate::trial::{DirectionResult, Fault};
-
-    const SECOND: u64 = 1_000_000_000;
+    use sixbench_stats::SplitMix64;
 
     fn three_goals() -> Vec<Goal> {
-        let base = Goal::rfc2544(0.001, 60 * SECOND);
+        let base = Goal::rfc2544(0.001, 60 * SECOND_NS);
         [0.0, 0.0001, 0.001]
             .map(|loss| Goal {
                 loss_ratio: LossRatio(loss),
@@ -133,11 +132,11 @@ mod tests {
 
     #[test]
     fn a_hard_limit_takes_three_short_trials_and_two_of_each_longer_kind() {
-        let mut search = search(vec![Goal::rfc2544(0.001, 60 * SECOND)], Start::Cold);
+        let mut search = search(vec![Goal::rfc2544(0.001, 60 * SECOND_NS)], Start::Cold);
         let mut dut = hard(1_000_000);
         let mut durations = Vec::new();
         while let Some(spec) = search.next_trial() {
-            durations.push(spec.duration_ns / SECOND);
+            durations.push(spec.duration_ns / SECOND_NS);
             let Ok(result) = crate::trial::Measurer::measure(&mut dut, &spec);
             search.learn(&result);
         }
@@ -233,8 +232,8 @@ mod tests {
             let mut goals = three_goals();
             goals.push(Goal {
                 loss_ratio: LossRatio(0.0001),
-                certainty: Certainty::tst009(30 * SECOND),
-                ..Goal::rfc2544(0.0005, 30 * SECOND)
+                certainty: Certainty::tst009(30 * SECOND_NS),
+                ..Goal::rfc2544(0.0005, 30 * SECOND_NS)
             });
             let start = [Start::Cold, Start::Near(FrameRate(700_000))][(seed % 2) as usize];
             let (mut search, mut random) = (search(goals, start), SplitMix64::new(seed));

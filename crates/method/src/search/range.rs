@@ -87,8 +87,8 @@ impl LoadRange {
             return Some(FrameRate(self.maximum));
         };
         let Some(lower) = known.lower else {
-            let untested = self.is_narrow(self.minimum, upper.0);
-            let next = if untested {
+            let only_minimum_is_left = self.is_narrow(self.minimum, upper.0);
+            let next = if only_minimum_is_left {
                 self.minimum
             } else {
                 self.minimum.midpoint(upper.0)
@@ -130,6 +130,7 @@ impl LoadRange {
     fn above(&self, lower: u64, upper: Option<FrameRate>, step: f64) -> u64 {
         let next = ((lower as f64 * step.exp()) as u64).max(lower + 1);
         match upper {
+            // A bound that was tried lies within the range, so the geometric middle does, too.
             Some(upper) => next.min(geometric_middle(lower, upper.0)),
             // A trial just below the maximum would still leave the maximum to be tried.
             None if next >= self.maximum || self.is_narrow(next, self.maximum) => self.maximum,
@@ -140,6 +141,7 @@ impl LoadRange {
     fn below(&self, upper: u64, lower: Option<FrameRate>, step: f64) -> u64 {
         let next = ((upper as f64 * (-step).exp()).ceil() as u64).min(upper - 1);
         match lower {
+            // It lies within the range, as in `above`.
             Some(lower) => next.max(geometric_middle(lower.0, upper)),
             None if next <= self.minimum || self.is_narrow(self.minimum, next) => self.minimum,
             None => next,
@@ -149,7 +151,7 @@ impl LoadRange {
     /// Returns the size of the step from a bound at `distance` from the aim, both as logarithms: the same distance again, but at least `widths`.
     /// Steps are the width times a power of two, so that halving the last one ends at exactly the width and not one trial later.
     fn step(&self, distance: f64, widths: u32) -> f64 {
-        // One per cent less, because loads are rounded to whole frames.
+        // One per cent less, because loads are rounded to whole frames; otherwise the halvings of the last step end one frame above the width.
         let unit = -(-self.width).ln_1p() * 0.99;
         let doublings = (distance / unit).max(f64::from(widths)).log2().round();
         unit * doublings.exp2()

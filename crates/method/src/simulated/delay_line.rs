@@ -133,10 +133,8 @@ fn bucket_end(delay_ns: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terms::{Direction, FrameRate};
+    use crate::terms::{Direction, FrameRate, SECOND_NS};
     use crate::trial::Tagging;
-
-    const SECOND: u64 = 1_000_000_000;
 
     fn delayed(received: u64, tagging: Option<Tagging>) -> DirectionResult {
         let line = SimulatedDelayLine {
@@ -147,7 +145,7 @@ mod tests {
         let mut result = DirectionResult::counted(Direction::Forward, received, received);
         let spec = TrialSpec {
             tagging,
-            ..TrialSpec::constant(FrameRate(100_000), 2 * SECOND)
+            ..TrialSpec::constant(FrameRate(100_000), 2 * SECOND_NS)
         };
         line.delay(&mut result, &spec, &mut SplitMix64::new(1));
         result
@@ -203,9 +201,9 @@ mod tests {
                 .as_ref()
                 .map(|tagged| tagged.count)
         };
-        assert_eq!(tagged(SECOND, 500), Some(500));
-        assert_eq!(tagged(SECOND, 1_000_000), Some(100_000));
-        assert_eq!(tagged(2 * SECOND, 500), None);
+        assert_eq!(tagged(SECOND_NS, 500), Some(500));
+        assert_eq!(tagged(SECOND_NS, 1_000_000), Some(100_000));
+        assert_eq!(tagged(2 * SECOND_NS, 500), None);
         assert!(delayed(200_000, None).tagged.is_none());
     }
 

@@ -107,8 +107,8 @@ fn end_ns(schedule: &Schedule, segment: &Segment, spec: &TrialSpec) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terms::SECOND_NS;
 
-    const SECOND: u64 = 1_000_000_000;
     const DEVICE: ForwardingDevice = ForwardingDevice {
         capacity: FrameRate(1_000),
         buffer: 0,
@@ -123,7 +123,7 @@ mod tests {
     fn of_kind(rate: u64, seconds: u64, kind: TrialKind) -> TrialSpec {
         TrialSpec {
             kind,
-            ..TrialSpec::constant(FrameRate(rate), seconds * SECOND)
+            ..TrialSpec::constant(FrameRate(rate), seconds * SECOND_NS)
         }
     }
 
@@ -152,14 +152,14 @@ mod tests {
             TrialKind::Constant,
             TrialKind::Burst,
             TrialKind::Drop {
-                at_ns: SECOND,
+                at_ns: SECOND_NS,
                 to: FrameRate(300),
             },
             TrialKind::Ramp {
                 flows: 3,
-                step_ns: SECOND / 2,
+                step_ns: SECOND_NS / 2,
             },
-            TrialKind::Reset { at_ns: SECOND },
+            TrialKind::Reset { at_ns: SECOND_NS },
         ];
         for spec in kinds.map(|kind| of_kind(600, 3, kind)) {
             let counts = forward(DEVICE, spec);
@@ -181,7 +181,7 @@ mod tests {
             ..DEVICE
         };
         let drop = TrialKind::Drop {
-            at_ns: 2 * SECOND,
+            at_ns: 2 * SECOND_NS,
             to: FrameRate(500),
         };
         assert_eq!(forward(device, of_kind(1_500, 3, drop)).received, 3_500);
@@ -193,7 +193,7 @@ mod tests {
             of_kind(1_500, 3, drop),
         );
         assert_eq!(
-            (full.received, full.last_missing_ns.map(|ns| ns / SECOND)),
+            (full.received, full.last_missing_ns.map(|ns| ns / SECOND_NS)),
             (3_400, Some(1))
         );
     }
@@ -202,7 +202,7 @@ mod tests {
     fn only_the_steps_of_a_ramp_above_the_capacity_lose() {
         let ramp = TrialKind::Ramp {
             flows: 4,
-            step_ns: SECOND,
+            step_ns: SECOND_NS,
         };
         let counts = forward(DEVICE, of_kind(1_600, 5, ramp));
         assert_eq!(
@@ -214,18 +214,18 @@ mod tests {
     #[test]
     fn losses_go_on_for_the_recovery_after_an_overload_only() {
         let device = ForwardingDevice {
-            recovery_ns: SECOND / 2,
+            recovery_ns: SECOND_NS / 2,
             ..DEVICE
         };
         let drop = TrialKind::Drop {
-            at_ns: 2 * SECOND,
+            at_ns: 2 * SECOND_NS,
             to: FrameRate(600),
         };
         let counts = forward(device, of_kind(1_200, 4, drop));
         assert_eq!(counts.received, 2_000 + 1_200 - 150);
         assert_eq!(
             counts.last_missing_ns,
-            Some(2 * SECOND + 299 * SECOND / 600)
+            Some(2 * SECOND_NS + 299 * SECOND_NS / 600)
         );
         assert_eq!(
             forward(device, of_kind(1_000, 4, drop)).last_missing_ns,
@@ -237,20 +237,23 @@ mod tests {
     #[test]
     fn an_outage_takes_every_frame_due_in_it() {
         let device = ForwardingDevice {
-            outage_ns: SECOND,
+            outage_ns: SECOND_NS,
             ..DEVICE
         };
         let counts = forward(
             device,
-            of_kind(1_000, 4, TrialKind::Reset { at_ns: SECOND }),
+            of_kind(1_000, 4, TrialKind::Reset { at_ns: SECOND_NS }),
         );
         assert_eq!((counts.offered, counts.received), (4_000, 3_000));
-        assert_eq!(counts.last_missing_ns, Some(2 * SECOND - SECOND / 1_000));
+        assert_eq!(
+            counts.last_missing_ns,
+            Some(2 * SECOND_NS - SECOND_NS / 1_000)
+        );
         assert_eq!(
             counts.silence,
             Some(Silence {
-                from_ns: SECOND - SECOND / 1_000,
-                to_ns: 2 * SECOND
+                from_ns: SECOND_NS - SECOND_NS / 1_000,
+                to_ns: 2 * SECOND_NS
             })
         );
     }
@@ -263,9 +266,12 @@ mod tests {
         };
         let counts = forward(
             device,
-            of_kind(1_000, 4, TrialKind::Reset { at_ns: SECOND }),
+            of_kind(1_000, 4, TrialKind::Reset { at_ns: SECOND_NS }),
         );
         assert_eq!((counts.received, counts.silence), (1_000, None));
-        assert_eq!(counts.last_missing_ns, Some(4 * SECOND - SECOND / 1_000));
+        assert_eq!(
+            counts.last_missing_ns,
+            Some(4 * SECOND_NS - SECOND_NS / 1_000)
+        );
     }
 }

@@ -153,11 +153,10 @@ fn summary(sorted: &[u64]) -> Option<Delay> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const SECOND: u64 = 1_000_000_000;
+    use crate::terms::SECOND_NS;
 
     fn trial(mut relay: SimulatedRelay, rate: u64) -> TrialResult {
-        let Ok(result) = relay.measure(&TrialSpec::response(FrameRate(rate), SECOND));
+        let Ok(result) = relay.measure(&TrialSpec::response(FrameRate(rate), SECOND_NS));
         result
     }
 

@@ -42,6 +42,11 @@ impl NumberBound {
         Self { least, ..self }
     }
 
+    /// Returns the greatest value.
+    pub const fn most(self) -> f64 {
+        self.most
+    }
+
     /// Returns the bound as the messages of a plan file have it: `from 1 to 1000`.
     pub fn from_to(self) -> String {
         format!("from {} to {}", self.least, self.most)

@@ -7,6 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+/// A second in nanoseconds.
+pub const SECOND_NS: u64 = 1_000_000_000;
+
 /// Frames per second, **per direction** (RFC 2544 section 14: bidirectional traffic has the same rate each way).
 #[derive(
     Clone,

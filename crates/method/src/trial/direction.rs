@@ -185,7 +185,7 @@ direction! {
         /// The bursts in which it left the tester, where the load has some.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bursts: Option<BurstTimes>,
-        /// The longest time without a received frame between two of them.
+        /// The longest time between two received frames.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         silence: Option<Silence>,
         /// One-way delay of the tagged frames among them, where the trial tags some.
@@ -291,7 +291,7 @@ pub struct Silence {
 }
 
 impl DirectionResult {
-    /// A direction of which only these counts are known: the rest is zero (simulated devices, tests).
+    /// Returns a direction of which only these counts are known; all others are zero (simulated devices, tests).
     pub fn counted(direction: Direction, offered: u64, received: u64) -> Self {
         Self {
             direction,
@@ -344,29 +344,29 @@ impl DirectionResult {
         self.details = change(details).into();
     }
 
-    /// Frames per second that were offered, between the first and the last; `None` of fewer than two.
+    /// Returns the frames per second that were offered, between the first and the last; `None` of fewer than two.
     pub fn achieved_rate(&self) -> Option<f64> {
         let gaps = self.offered.checked_sub(1).filter(|gaps| *gaps > 0)?;
         (self.sending.took_ns > 0).then(|| gaps as f64 * 1e9 / self.sending.took_ns as f64)
     }
 
-    /// Frames offered and not received in time and in good order of fields.
+    /// Returns the number of offered frames that did not come back in time and right in every field.
     pub fn not_received(&self) -> u64 {
         self.offered.saturating_sub(self.received)
     }
 
-    /// Frames that did not come back in time, those that never did included: all that were not received but for the wrong ones.
+    /// Returns the number of frames that did not come back in time, including those that never did: all that were not received except the wrong ones.
     pub fn not_in_time(&self) -> u64 {
         self.lost() + self.late
     }
 
-    /// Frames of which nothing was ever seen.
+    /// Returns the number of frames of which nothing was ever seen.
     pub fn lost(&self) -> u64 {
         self.not_received()
             .saturating_sub(self.late + self.mistranslated + self.corrupt)
     }
 
-    /// Frames not received over frames offered, 0..=1; 1 when nothing was offered.
+    /// Returns the frames not received over the frames offered, 0..=1; 1 when nothing was offered.
     pub fn loss_ratio(&self) -> LossRatio {
         if self.offered == 0 {
             return LossRatio(1.0);
@@ -374,7 +374,7 @@ impl DirectionResult {
         LossRatio(self.not_received() as f64 / self.offered as f64)
     }
 
-    /// The loss ratio had the frame timeout been `timeout_ns`: one trial yields the loss at every timeout. Exact to the width of a bucket
+    /// Returns the loss ratio that a frame timeout of `timeout_ns` would have given: one trial yields the loss at every timeout. Exact to the width of a bucket
     /// (below 1 %), and never below [`Self::loss_ratio`] without a timeout.
     pub fn loss_ratio_at(&self, timeout_ns: u64) -> LossRatio {
         if self.offered == 0 {

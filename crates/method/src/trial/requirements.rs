@@ -203,6 +203,7 @@ pub enum RequirementLevel {
 }
 
 /// The finding of a vector on a device.
+// The order is from the worst to the best; comparisons rely on it.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]

@@ -339,8 +339,7 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const SECOND: u64 = 1_000_000_000;
+    use crate::terms::SECOND_NS;
 
     #[test]
     fn a_burst_has_exactly_its_frames() {
@@ -357,18 +356,18 @@ mod tests {
     #[test]
     fn an_overload_of_110_of_100_frames_drops_to_half_of_it() {
         let kind = TrialKind::Drop {
-            at_ns: 60 * SECOND,
+            at_ns: 60 * SECOND_NS,
             to: FrameRate(55),
         };
         let spec = TrialSpec {
             kind,
-            ..TrialSpec::constant(FrameRate(110), 70 * SECOND)
+            ..TrialSpec::constant(FrameRate(110), 70 * SECOND_NS)
         };
         let schedule = spec.schedule();
         assert_eq!(schedule.frames(), 6600 + 550);
-        assert_eq!(schedule.due_ns(6600), 60 * SECOND);
-        assert_eq!(schedule.due_ns(6655), 61 * SECOND);
-        assert_eq!(schedule.first_due_from(60 * SECOND), 6600);
+        assert_eq!(schedule.due_ns(6600), 60 * SECOND_NS);
+        assert_eq!(schedule.due_ns(6655), 61 * SECOND_NS);
+        assert_eq!(schedule.first_due_from(60 * SECOND_NS), 6600);
         assert_eq!(schedule.first_due_from(0), 0);
         assert_eq!(schedule.first_due_from(u64::MAX / 2), 7150);
     }
@@ -377,11 +376,11 @@ mod tests {
     fn flows_that_start_one_after_the_other_add_their_parts_of_the_rate() {
         let kind = TrialKind::Ramp {
             flows: 4,
-            step_ns: SECOND,
+            step_ns: SECOND_NS,
         };
         let spec = TrialSpec {
             kind,
-            ..TrialSpec::constant(FrameRate(400), 13 * SECOND)
+            ..TrialSpec::constant(FrameRate(400), 13 * SECOND_NS)
         };
         let rates: Vec<u64> = spec
             .schedule()

@@ -193,7 +193,7 @@ impl Watch {
         self.stolen_from_ms(self.dut_cores().chain(elsewhere), since_ns)
     }
 
-    /// The same of the tester's core that lost most, over the whole trial.
+    /// Returns the milliseconds that the host took from the tester's core that lost most, over the whole trial.
     pub fn stolen_from_tester_ms(&self) -> u64 {
         self.stolen_from_ms(
             self.cores

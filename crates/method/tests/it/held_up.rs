@@ -8,24 +8,23 @@ use sixbench_method::record::{FORMAT, TrialRecord, Watch};
 use sixbench_method::replay::{outcomes_of, replay, resume};
 use sixbench_method::search::SearchMethod;
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
-use sixbench_method::terms::FrameRate;
+use sixbench_method::terms::{FrameRate, SECOND_NS};
 use sixbench_method::trial::{Measurer, Verdict};
-
-const SECOND: u64 = 1_000_000_000;
 
 fn plan_of(measure: Measure) -> Plan {
     let mut plan = plan(SearchMethod::Binary, &[0.0]);
-    (plan.trial.duration_ns, plan.search.width, plan.patience_ns) = (SECOND, 0.01, 5 * SECOND);
+    (plan.trial.duration_ns, plan.search.width, plan.patience_ns) =
+        (SECOND_NS, 0.01, 5 * SECOND_NS);
     plan.tests[0].measure = measure;
     plan
 }
 
 fn measures() -> [Measure; 3] {
-    let (load, duration_ns) = (Load::Rate(FrameRate(10_000)), SECOND);
+    let (load, duration_ns) = (Load::Rate(FrameRate(10_000)), SECOND_NS);
     let latency = Latency {
         load,
         duration_ns,
-        tag_after_ns: SECOND / 2,
+        tag_after_ns: SECOND_NS / 2,
         tagged: 500,
     };
     [
@@ -38,7 +37,7 @@ fn measures() -> [Measure; 3] {
 /// Returns what is seen of a device that was ready for 60 ms of a second without a core, which another program had for `others_ms`.
 fn watch(others_ms: u64) -> Watch {
     Watch {
-        interval_ns: SECOND / 10,
+        interval_ns: SECOND_NS / 10,
         waited_us: vec![6_000; 10],
         others_ms: Some(others_ms),
         ..Watch::default()

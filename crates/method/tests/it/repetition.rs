@@ -4,8 +4,9 @@ use sixbench_method::fixtures::{plan, repeat};
 use sixbench_method::plan::Plan;
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::SearchMethod;
-use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
+use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::FrameRate;
+use sixbench_stats::SplitMix64;
 use sixbench_stats::median;
 use std::fmt::Write;
 

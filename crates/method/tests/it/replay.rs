@@ -12,11 +12,9 @@ use sixbench_method::search::{
     Bracket, RepetitionStart, SearchMethod, SearchSettings, Start, new_search, start_for,
 };
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
-use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_method::terms::{FrameRate, LossRatio, SECOND_NS};
 use sixbench_method::trial::{Measurer as _, TrialKind};
 use std::fmt::Write as _;
-
-const SECOND: u64 = 1_000_000_000;
 
 fn noisy(seed: u64) -> SimulatedDut {
     let noisy = Behaviour::Noisy { deviation: 0.02 };
@@ -82,7 +80,7 @@ fn a_run_that_is_replayed_while_it_is_read_comes_to_the_same() {
 
 /// Returns every measurement, at the throughput if it is made at a load.
 fn measures() -> Vec<Measure> {
-    let (load, duration_ns) = (Load::OfThroughput(1.0), 60 * SECOND);
+    let (load, duration_ns) = (Load::OfThroughput(1.0), 60 * SECOND_NS);
     let rates = (1..=20)
         .rev()
         .map(|tenth| FrameRate(tenth * 100_000))
@@ -90,7 +88,7 @@ fn measures() -> Vec<Measure> {
     let close = sixbench_method::trial::tcp::Close::ServerFirst;
     let tcp = Tcp {
         object_octets: 64,
-        time_limit_ns: SECOND,
+        time_limit_ns: SECOND_NS,
         close,
         server_ports: (80, 80),
     };
@@ -102,26 +100,26 @@ fn measures() -> Vec<Measure> {
         }),
         Measure::Latency(Latency {
             load,
-            duration_ns: 120 * SECOND,
-            tag_after_ns: 60 * SECOND,
+            duration_ns: 120 * SECOND_NS,
+            tag_after_ns: 60 * SECOND_NS,
             tagged: 500,
         }),
         Measure::Pdv(PdvStream { load, duration_ns }),
         Measure::Ipdv(IpdvStream { load, duration_ns }),
         Measure::BackToBack(BackToBack {
             rate: FrameRate(1_488_095),
-            longest_ns: 2 * SECOND,
+            longest_ns: 2 * SECOND_NS,
             step_frames: 10,
         }),
         Measure::Recovery(Recovery {
             overload: 1.1,
             duration_ns,
-            after_ns: 10 * SECOND,
+            after_ns: 10 * SECOND_NS,
         }),
         Measure::Reset(Reset {
             load,
-            before_ns: 15 * SECOND,
-            after_ns: 30 * SECOND,
+            before_ns: 15 * SECOND_NS,
+            after_ns: 30 * SECOND_NS,
         }),
         Measure::EstablishmentRate,
         Measure::TearDownRate,
@@ -141,13 +139,13 @@ fn measures() -> Vec<Measure> {
         Measure::Soak(Soak {
             load,
             duration_ns,
-            warm_up_ns: 10 * SECOND,
+            warm_up_ns: 10 * SECOND_NS,
             tcp: None,
         }),
         Measure::Soak(Soak {
             load: Load::Rate(FrameRate(100)),
             duration_ns,
-            warm_up_ns: 10 * SECOND,
+            warm_up_ns: 10 * SECOND_NS,
             tcp: Some(tcp),
         }),
         Measure::TcpCapacity(TcpCapacity {
@@ -209,7 +207,7 @@ fn every_plan() -> Vec<Plan> {
         None,
         Some(Flows {
             count: 4,
-            step_ns: SECOND,
+            step_ns: SECOND_NS,
         }),
     ];
     let cases = measures()
@@ -259,7 +257,7 @@ fn a_trial_made_again_because_an_earlier_version_called_the_one_before_invalid_i
     let [mut plan, ..] = plans();
     plan.tests[0].measure = Measure::ResponseTime(ResponseTime {
         rate_per_client: FrameRate(15_000),
-        duration_ns: SECOND,
+        duration_ns: SECOND_NS,
         outstanding: None,
     });
     let (mut records, found) = live(&plan, &mut noisy(7));
@@ -404,7 +402,7 @@ fn a_search_tries_the_loads_that_it_tried_in_results_on_record() {
                 while let Some(spec) = search.next_trial() {
                     let Ok(result) = dut.measure(&spec);
                     search.learn(&result);
-                    write!(table, " {}/{}s", spec.rate, spec.duration_ns / SECOND).unwrap();
+                    write!(table, " {}/{}s", spec.rate, spec.duration_ns / SECOND_NS).unwrap();
                 }
                 table.push('\n');
             }

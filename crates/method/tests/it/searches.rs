@@ -8,14 +8,13 @@ use sixbench_method::search::{
     BinarySearch, Certainty, Goal, Limit, MultipleLossRatioSearch, Search, SearchMethod,
     SearchSettings, Start, new_search, run, start_for,
 };
-use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
-use sixbench_method::terms::FrameRate;
+use sixbench_method::simulated::{Behaviour, SimulatedDut};
+use sixbench_method::terms::{FrameRate, SECOND_NS};
+use sixbench_stats::SplitMix64;
 use sixbench_stats::Summary;
 use std::fmt::Write;
 
 const RUNS: u64 = 200;
-const SECOND: u64 = 1_000_000_000;
-
 /// The result of one search.
 struct Run {
     trials: f64,
@@ -55,7 +54,7 @@ fn dithered(earlier: &[Outcome]) -> Start {
 fn tst009() -> Box<dyn Search> {
     let plan = plan(SearchMethod::Mlrsearch, &[0.0]);
     let settings = SearchSettings {
-        certainty: Some(Certainty::tst009(60 * SECOND)),
+        certainty: Some(Certainty::tst009(60 * SECOND_NS)),
         ..plan.search
     };
     new_search(&settings, &plan.trial, Start::Cold)
@@ -228,7 +227,7 @@ proptest! {
     ) {
         let capacity = minimum + (span as f64 * place) as u64;
         let start = hint.map_or(Start::Cold, |hint| Start::Near(FrameRate(hint)));
-        let (goals, maximum) = (vec![Goal::rfc2544(width, 60 * SECOND)], FrameRate(minimum + span));
+        let (goals, maximum) = (vec![Goal::rfc2544(width, 60 * SECOND_NS)], FrameRate(minimum + span));
         let mut search = MultipleLossRatioSearch::new(goals, FrameRate(minimum), maximum, 3, start);
         let Ok(_) = run(&mut search, &mut SimulatedDut::new(Behaviour::HardLimit, FrameRate(capacity), 1));
         let found = search.brackets()[0];

@@ -8,12 +8,10 @@ use sixbench_method::record::TrialRecord;
 use sixbench_method::replay::replay;
 use sixbench_method::search::SearchMethod;
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
-use sixbench_method::terms::{Directions, FrameRate, FrameSize};
+use sixbench_method::terms::{Directions, FrameRate, FrameSize, SECOND_NS};
 use sixbench_method::throughput::{SharingSavings, saved};
 use sixbench_method::trial::TrialKind;
 use sixbench_stats::median;
-
-const SECOND: u64 = 1_000_000_000;
 
 fn dut() -> SimulatedDut {
     SimulatedDut::new(
@@ -27,22 +25,22 @@ fn dut() -> SimulatedDut {
 fn pdv() -> Measure {
     Measure::Pdv(PdvStream {
         load: Load::OfThroughput(1.0),
-        duration_ns: 60 * SECOND,
+        duration_ns: 60 * SECOND_NS,
     })
 }
 
 fn half() -> Measure {
     Measure::Ipdv(IpdvStream {
         load: Load::OfThroughput(0.5),
-        duration_ns: 60 * SECOND,
+        duration_ns: 60 * SECOND_NS,
     })
 }
 
 fn recovery() -> Measure {
     Measure::Recovery(Recovery {
         overload: 1.1,
-        duration_ns: 60 * SECOND,
-        after_ns: 10 * SECOND,
+        duration_ns: 60 * SECOND_NS,
+        after_ns: 10 * SECOND_NS,
     })
 }
 
@@ -122,7 +120,7 @@ fn what_is_made_at_the_throughput_is_made_at_the_median_of_the_throughput_test()
         SharingSavings {
             points: 3,
             trials,
-            time_ns: u64::from(trials) * 65 * SECOND
+            time_ns: u64::from(trials) * 65 * SECOND_NS
         }
     );
 }
@@ -156,7 +154,7 @@ fn another_device_size_direction_or_traffic_has_a_throughput_of_its_own() {
         |test| test.frame_sizes = vec![FrameSize(1518)],
         |test| test.directions = Directions::Forward,
         |test| test.cores = Some(1),
-        |test| test.frame_timeout_ns = Some(SECOND),
+        |test| test.frame_timeout_ns = Some(SECOND_NS),
     ];
     for change in changes {
         let mut plan = plan_of(vec![Measure::Throughput, pdv()]);

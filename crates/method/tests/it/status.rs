@@ -7,10 +7,9 @@ use sixbench_method::replay::outcomes;
 use sixbench_method::search::SearchMethod;
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::status::*;
+use sixbench_method::terms::SECOND_NS;
 use sixbench_method::terms::*;
 use sixbench_method::trial::Fault;
-
-const SECOND: u64 = 1_000_000_000;
 
 /// Returns a plan with one test of this measure at one frame size.
 fn plan_of(measure: Measure) -> Plan {
@@ -67,8 +66,8 @@ fn latency() -> Measure {
     let load = Load::OfThroughput(1.0);
     Measure::Latency(Latency {
         load,
-        duration_ns: 120 * SECOND,
-        tag_after_ns: 60 * SECOND,
+        duration_ns: 120 * SECOND_NS,
+        tag_after_ns: 60 * SECOND_NS,
         tagged: 500,
     })
 }
@@ -76,7 +75,7 @@ fn latency() -> Measure {
 fn burst() -> Measure {
     Measure::BackToBack(BackToBack {
         rate: FrameRate(1_000_000),
-        longest_ns: SECOND,
+        longest_ns: SECOND_NS,
         step_frames: 1000,
     })
 }
@@ -84,8 +83,8 @@ fn burst() -> Measure {
 fn recovery() -> Measure {
     Measure::Recovery(Recovery {
         overload: 1.1,
-        duration_ns: 60 * SECOND,
-        after_ns: 60 * SECOND,
+        duration_ns: 60 * SECOND_NS,
+        after_ns: 60 * SECOND_NS,
     })
 }
 
@@ -198,7 +197,7 @@ fn a_device_that_loses_nothing_in_the_overload_has_nothing_to_recover_from() {
 #[test]
 fn phase_1_that_is_never_complete_is_not_the_testers_doing() {
     let mut plan = plan_of(Measure::Throughput);
-    plan.tests[0].stateful = Some(Stateful::new(1000, FrameRate(10_000), SECOND));
+    plan.tests[0].stateful = Some(Stateful::new(1000, FrameRate(10_000), SECOND_NS));
     let records = run(
         &plan,
         &mut dut(1_000_000).with_connections(FrameRate(10_000), 500),
@@ -228,7 +227,7 @@ fn a_table_that_holds_nothing_is_a_capacity_of_zero() {
         exponential_share: 0.2,
         binary_share: 0.5,
     }));
-    plan.tests[0].stateful = Some(Stateful::new(8, FrameRate(1000), SECOND));
+    plan.tests[0].stateful = Some(Stateful::new(8, FrameRate(1000), SECOND_NS));
     let records = run(
         &plan,
         &mut dut(1_000_000).with_connections(FrameRate(1000), 0),

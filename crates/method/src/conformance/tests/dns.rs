@@ -59,8 +59,8 @@ fn an_optional_point_needs_the_required_one() {
 
 #[test]
 fn a_long_timeout_and_a_short_trial_are_bent() {
-    let mut plan = of_dns64(|dns| dns.timeout_ns = 2 * SECOND);
-    plan.trial.duration_ns = 10 * SECOND;
+    let mut plan = of_dns64(|dns| dns.timeout_ns = 2 * SECOND_NS);
+    plan.trial.duration_ns = 10 * SECOND_NS;
     assert_eq!(
         departures(&plan),
         [

@@ -5,7 +5,7 @@ mod standards;
 
 use super::*;
 use crate::clause::RFC_9693;
-use crate::clause::numbers::SECOND;
+use crate::clause::numbers::SECOND_NS;
 use crate::plan::*;
 use crate::repeat::Repetition;
 use crate::search::{Certainty, RepetitionStart, SearchMethod, SearchSettings};
@@ -50,9 +50,9 @@ fn plan(tests: Vec<Test>) -> Plan {
         profile: Profile::Rfc,
         seed: 42,
         trial: TrialSettings {
-            duration_ns: 60 * SECOND,
-            residual_ns: 2 * SECOND,
-            rest_ns: 5 * SECOND,
+            duration_ns: 60 * SECOND_NS,
+            residual_ns: 2 * SECOND_NS,
+            rest_ns: 5 * SECOND_NS,
             frame_timeout_ns: 0,
             stall_ns: 1_000_000,
         },
@@ -114,8 +114,8 @@ fn plan_of(measure: Measure) -> Plan {
 fn latency() -> Latency {
     Latency {
         load: Load::OfThroughput(1.0),
-        duration_ns: 120 * SECOND,
-        tag_after_ns: 60 * SECOND,
+        duration_ns: 120 * SECOND_NS,
+        tag_after_ns: 60 * SECOND_NS,
         tagged: 50_000,
     }
 }
@@ -123,14 +123,14 @@ fn latency() -> Latency {
 fn pdv(seconds: u64) -> Measure {
     Measure::Pdv(PdvStream {
         load: Load::OfThroughput(1.0),
-        duration_ns: seconds * SECOND,
+        duration_ns: seconds * SECOND_NS,
     })
 }
 
 fn ipdv(seconds: u64) -> Measure {
     Measure::Ipdv(IpdvStream {
         load: Load::OfThroughput(1.0),
-        duration_ns: seconds * SECOND,
+        duration_ns: seconds * SECOND_NS,
     })
 }
 
@@ -147,7 +147,7 @@ fn scan(percents: &[u64]) -> LossScan {
 fn bursts() -> BackToBack {
     BackToBack {
         rate: FrameRate(2_000_000),
-        longest_ns: 2 * SECOND,
+        longest_ns: 2 * SECOND_NS,
         step_frames: 16,
     }
 }
@@ -155,16 +155,16 @@ fn bursts() -> BackToBack {
 fn overload() -> Recovery {
     Recovery {
         overload: 1.1,
-        duration_ns: 60 * SECOND,
-        after_ns: 30 * SECOND,
+        duration_ns: 60 * SECOND_NS,
+        after_ns: 30 * SECOND_NS,
     }
 }
 
 fn restart() -> Reset {
     Reset {
         load: Load::OfThroughput(1.0),
-        before_ns: 15 * SECOND,
-        after_ns: 15 * SECOND,
+        before_ns: 15 * SECOND_NS,
+        after_ns: 15 * SECOND_NS,
     }
 }
 
@@ -185,7 +185,7 @@ fn measures() -> Vec<Measure> {
 fn of_connections() -> Vec<Measure> {
     let tcp = Tcp {
         object_octets: 64,
-        time_limit_ns: SECOND,
+        time_limit_ns: SECOND_NS,
         close: Default::default(),
         server_ports: (80, 80),
     };
@@ -216,7 +216,7 @@ fn every_measure() -> Vec<Measure> {
         [DnsRole::Dns64, DnsRole::Authority].map(|role| Measure::Dns(DnsTest::required(role)));
     let response = ResponseTime {
         rate_per_client: FrameRate(15_000),
-        duration_ns: 60 * SECOND,
+        duration_ns: 60 * SECOND_NS,
         outstanding: None,
     };
     measures()
@@ -313,7 +313,7 @@ fn so_are_the_others_where_they_can_be() {
 fn ten_seconds_bend_what_should_be_longer_and_break_what_must() {
     let at = |measure: Measure| {
         let mut plan = plan_of(measure);
-        plan.trial.duration_ns = 10 * SECOND;
+        plan.trial.duration_ns = 10 * SECOND_NS;
         departures(&plan)
     };
     assert_eq!(
@@ -321,8 +321,8 @@ fn ten_seconds_bend_what_should_be_longer_and_break_what_must() {
         ["bent SHOULD RFC 2544 section 24: 10 s"]
     );
     let short = Latency {
-        duration_ns: 10 * SECOND,
-        tag_after_ns: 5 * SECOND,
+        duration_ns: 10 * SECOND_NS,
+        tag_after_ns: 5 * SECOND_NS,
         ..latency()
     };
     assert_eq!(
@@ -335,7 +335,7 @@ fn ten_seconds_bend_what_should_be_longer_and_break_what_must() {
     );
     assert!(at(pdv(10)).contains(&"bent SHOULD RFC 8219 section 7.3.1: 10 s".to_owned()));
     let short = Recovery {
-        duration_ns: 10 * SECOND,
+        duration_ns: 10 * SECOND_NS,
         ..overload()
     };
     assert!(
@@ -343,7 +343,7 @@ fn ten_seconds_bend_what_should_be_longer_and_break_what_must() {
             .contains(&"broken MUST RFC 2544 section 26.5: 10 s".to_owned())
     );
     let short = Reset {
-        before_ns: 10 * SECOND,
+        before_ns: 10 * SECOND_NS,
         ..restart()
     };
     assert!(
@@ -527,9 +527,9 @@ fn n_flows_are_compared_with_one() {
     );
     let series = plan(
         [100, 1, 25, 50, 75]
-            .map(|count| with(count, SECOND))
+            .map(|count| with(count, SECOND_NS))
             .into_iter()
-            .chain([with_256_networks(with(1, SECOND))])
+            .chain([with_256_networks(with(1, SECOND_NS))])
             .collect(),
     );
     assert_eq!(apart_from_conditions(&series), [""; 0]);
@@ -581,7 +581,7 @@ fn a_series_of_mixes_has_all_four() {
 fn fixed_ports_and_a_frame_timeout_are_bent() {
     let mut plan = plan_of(Measure::Throughput);
     plan.tests[0].traffic.forward_ports = Ports::FIXED;
-    plan.tests[0].frame_timeout_ns = Some(SECOND);
+    plan.tests[0].frame_timeout_ns = Some(SECOND_NS);
     assert_eq!(
         departures(&plan),
         [
@@ -625,7 +625,7 @@ fn every_measure_has_a_clause_of_its_own() {
 fn every_clause_names_a_section_of_an_rfc_of_the_table_or_of_the_paper() {
     for measure in every_measure() {
         let mut plan = plan_of(measure);
-        plan.tests[0].stateful = Some(Stateful::new(1_000_000, FrameRate(100_000), SECOND));
+        plan.tests[0].stateful = Some(Stateful::new(1_000_000, FrameRate(100_000), SECOND_NS));
         for clause in clauses(&plan, &plan.tests[0]) {
             let rfc = order::place(clause.clause).map(|(rfc, _)| rfc);
             let is_of_paper = clause.clause.starts_with(PAPER);
@@ -752,7 +752,7 @@ fn the_table_of_a_plan_merges_what_its_tests_share() {
     plan.tests
         .iter_mut()
         .for_each(|test| test.frame_sizes.truncate(8));
-    plan.trial.duration_ns = 10 * SECOND;
+    plan.trial.duration_ns = 10 * SECOND_NS;
     plan.link_rate = None;
     let line = |(clause, tests): (Clause, Vec<String>)| {
         let Clause {
@@ -774,7 +774,7 @@ fn the_table_of_a_plan_merges_what_its_tests_share() {
 fn a_plan_by_the_letter_of_rfc_9693_departs_from_nothing_of_it() {
     for measure in every_measure() {
         let mut plan = plan_of(measure);
-        plan.tests[0].stateful = Some(Stateful::new(1_000_000, FrameRate(100_000), 2 * SECOND));
+        plan.tests[0].stateful = Some(Stateful::new(1_000_000, FrameRate(100_000), 2 * SECOND_NS));
         let of_9693 = departures_from_rfc_9693(&plan);
         assert!(of_9693.is_empty(), "{of_9693:?}");
     }
@@ -784,7 +784,7 @@ fn a_plan_by_the_letter_of_rfc_9693_departs_from_nothing_of_it() {
 fn orders_goals_and_shares_that_depart_from_rfc_9693_are_told() {
     let depart = |measure, change: fn(&mut Plan)| {
         let mut plan = plan_of(measure);
-        plan.tests[0].stateful = Some(Stateful::new(1_000, FrameRate(100), SECOND));
+        plan.tests[0].stateful = Some(Stateful::new(1_000, FrameRate(100), SECOND_NS));
         change(&mut plan);
         departures_from_rfc_9693(&plan)
     };
@@ -827,7 +827,7 @@ fn the_measurement_of_the_6to4_paper_says_in_what_it_is_another() {
     let response = |payload, subscribers: &[u32]| {
         let settings = ResponseTime {
             rate_per_client: FrameRate(15_000),
-            duration_ns: 10 * SECOND,
+            duration_ns: 10 * SECOND_NS,
             outstanding: None,
         };
         let of = |&count: &u32| {

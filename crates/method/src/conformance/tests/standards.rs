@@ -13,7 +13,7 @@ fn every_clause_cites_a_section_that_was_read_or_is_not_judged() {
     let mut unread = Vec::new();
     for measure in every_measure() {
         let mut plan = plan_of(measure);
-        plan.tests[0].stateful = Some(Stateful::new(1_000_000, FrameRate(100_000), SECOND));
+        plan.tests[0].stateful = Some(Stateful::new(1_000_000, FrameRate(100_000), SECOND_NS));
         for clause in clauses(&plan, &plan.tests[0]) {
             assert!(
                 listed(parts(clause.clause).0),

@@ -99,7 +99,7 @@ fn a_cache_that_forgets_makes_every_trial_invalid() {
 fn every_query_of_a_simulated_trial_has_one_fate() {
     let spec = TrialSpec {
         kind: TrialKind::Queries,
-        ..TrialSpec::constant(FrameRate(30_000), SECOND)
+        ..TrialSpec::constant(FrameRate(30_000), SECOND_NS)
     };
     let Ok(result) = server(10_000_000, 20, 0).measure(&spec);
     let dns = result.dns().expect("a trial of queries");

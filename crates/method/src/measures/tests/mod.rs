@@ -11,12 +11,11 @@ use crate::repeat::Repetition;
 use crate::replay::outcomes;
 use crate::search::{Limit, RepetitionStart, SearchMethod, SearchSettings};
 use crate::simulated::{Behaviour, SimulatedDut};
-use crate::terms::{Direction, FrameRate, LossRatio};
+use crate::terms::{Direction, FrameRate, LossRatio, SECOND_NS};
 use crate::trial::{
     DirectionResult, Fault, Measurer, TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict,
 };
 
-const SECOND: u64 = 1_000_000_000;
 const AT_THROUGHPUT: Load = Load::OfThroughput(1.0);
 
 /// Returns a plan with one test of this measurement: up to 2 M frames/s, width 0.1 %, 1 s trials.
@@ -26,7 +25,7 @@ fn plan(measure: Measure) -> Plan {
         profile: Profile::Custom,
         seed: 1,
         trial: TrialSettings {
-            duration_ns: SECOND,
+            duration_ns: SECOND_NS,
             residual_ns: 0,
             rest_ns: 0,
             frame_timeout_ns: 0,
@@ -124,20 +123,20 @@ fn assert_both_within(outcome: &Outcome, quantity: Quantity, truth: f64, toleran
 
 /// Returns every measurement made at a load.
 fn at_load(load: Load) -> [Measure; 5] {
-    let duration_ns = SECOND;
+    let duration_ns = SECOND_NS;
     [
         Measure::Latency(Latency {
             load,
-            duration_ns: 2 * SECOND,
-            tag_after_ns: SECOND,
+            duration_ns: 2 * SECOND_NS,
+            tag_after_ns: SECOND_NS,
             tagged: 10_000,
         }),
         Measure::Pdv(PdvStream { load, duration_ns }),
         Measure::Ipdv(IpdvStream { load, duration_ns }),
         Measure::Reset(Reset {
             load,
-            before_ns: SECOND,
-            after_ns: 2 * SECOND,
+            before_ns: SECOND_NS,
+            after_ns: 2 * SECOND_NS,
         }),
         recovery(),
     ]
@@ -146,23 +145,23 @@ fn at_load(load: Load) -> [Measure; 5] {
 fn recovery() -> Measure {
     Measure::Recovery(Recovery {
         overload: 1.1,
-        duration_ns: SECOND,
-        after_ns: 2 * SECOND,
+        duration_ns: SECOND_NS,
+        after_ns: 2 * SECOND_NS,
     })
 }
 
 fn reset() -> Measure {
     Measure::Reset(Reset {
         load: AT_THROUGHPUT,
-        before_ns: SECOND,
-        after_ns: 2 * SECOND,
+        before_ns: SECOND_NS,
+        after_ns: 2 * SECOND_NS,
     })
 }
 
 fn back_to_back() -> Measure {
     Measure::BackToBack(BackToBack {
         rate: FrameRate(1_488_095),
-        longest_ns: 2 * SECOND,
+        longest_ns: 2 * SECOND_NS,
         step_frames: 10,
     })
 }
@@ -375,8 +374,8 @@ fn a_dut_that_does_not_come_back_has_only_a_bound_by_loss() {
 fn a_stray_loss_at_the_end_is_no_dut_that_stays_away() {
     let settings = Reset {
         load: Load::Rate(FrameRate(100_000)),
-        before_ns: SECOND,
-        after_ns: 2 * SECOND,
+        before_ns: SECOND_NS,
+        after_ns: 2 * SECOND_NS,
     };
     let outcome = once(
         Measure::Reset(settings),
@@ -445,7 +444,7 @@ fn a_repetition_without_throughput_has_no_load_to_measure_at_and_the_next_one_se
             &[first],
             &mut dut(500_000)
                 .with_delay(50_000, 100)
-                .with_outage(SECOND / 10),
+                .with_outage(SECOND_NS / 10),
         );
         assert!(
             second.throughput().is_some() && second.headline(&measure).is_some(),
@@ -592,8 +591,8 @@ fn losses_at_an_overload_or_a_reset_are_the_result_and_a_small_hiccup_of_the_tes
     for measure in &at_load(AT_THROUGHPUT)[3..] {
         let dut = || {
             dut(500_000)
-                .with_outage(SECOND / 10)
-                .with_recovery(SECOND / 10)
+                .with_outage(SECOND_NS / 10)
+                .with_recovery(SECOND_NS / 10)
         };
         let (specs, outcome) = repeat(
             &plan(measure.clone()),
@@ -623,7 +622,7 @@ fn losses_at_an_overload_or_a_reset_are_the_result_and_a_small_hiccup_of_the_tes
 fn a_reset_whose_losses_may_be_the_testers_is_measured_anew() {
     let [.., reset, _] = at_load(Load::Rate(FrameRate(100_000)));
     let mut late = LateLooks {
-        dut: dut(500_000).with_outage(SECOND / 10),
+        dut: dut(500_000).with_outage(SECOND_NS / 10),
         trials: 1,
         frames: 0,
     };
@@ -636,16 +635,16 @@ fn flows_that_start_one_after_the_other_make_longer_trials_and_the_same_throughp
     let mut plan = plan(Measure::Throughput);
     plan.tests[0].traffic.flows = Some(Flows {
         count: 4,
-        step_ns: SECOND,
+        step_ns: SECOND_NS,
     });
     let (specs, outcome) = repeat(&plan, &[], &mut dut(700_000));
     assert!(specs.iter().all(|spec| spec.kind
         == TrialKind::Ramp {
             flows: 4,
-            step_ns: SECOND
+            step_ns: SECOND_NS
         }));
     assert!(
-        specs.iter().all(|spec| spec.duration_ns == 4 * SECOND),
+        specs.iter().all(|spec| spec.duration_ns == 4 * SECOND_NS),
         "{specs:?}"
     );
     let found = outcome.throughput().unwrap();
@@ -658,12 +657,12 @@ fn no_frame_is_tagged_before_all_flows_have_run_for_the_wait() {
     let mut plan = plan(latency);
     plan.tests[0].traffic.flows = Some(Flows {
         count: 4,
-        step_ns: SECOND,
+        step_ns: SECOND_NS,
     });
     let (specs, outcome) = repeat(&plan, &[], &mut dut(700_000).with_delay(50_000, 100));
     assert_eq!(
         (specs[0].duration_ns, specs[0].tagging.unwrap().after_ns),
-        (5 * SECOND, 4 * SECOND)
+        (5 * SECOND_NS, 4 * SECOND_NS)
     );
     assert_both_within(&outcome, Quantity::TypicalLatency, 50_050.0, 10.0);
 }
@@ -679,7 +678,7 @@ fn flows_that_start_at_once_need_no_ramp() {
     assert!(
         specs
             .iter()
-            .all(|spec| spec.kind == TrialKind::Constant && spec.duration_ns == SECOND)
+            .all(|spec| spec.kind == TrialKind::Constant && spec.duration_ns == SECOND_NS)
     );
 }
 

@@ -7,7 +7,7 @@ use crate::simulated::SimulatedRelay;
 fn of(clients: u32) -> Plan {
     let response = ResponseTime {
         rate_per_client: FrameRate(15_000),
-        duration_ns: SECOND / 5,
+        duration_ns: SECOND_NS / 5,
         outstanding: None,
     };
     let mut plan = plan(Measure::ResponseTime(response));
@@ -33,7 +33,10 @@ fn one(outcome: &Outcome, quantity: Quantity) -> f64 {
 #[test]
 fn one_trial_at_the_rate_of_all_clients_is_all_there_is() {
     let (specs, outcome) = outcome(3, relay());
-    assert_eq!(specs, [TrialSpec::response(FrameRate(45_000), SECOND / 5)]);
+    assert_eq!(
+        specs,
+        [TrialSpec::response(FrameRate(45_000), SECOND_NS / 5)]
+    );
     assert!(outcome.brackets.is_empty());
     let plan = Plan {
         tests: vec![Test {
@@ -122,7 +125,7 @@ fn holding(mut result: TrialResult, fault: Fault) -> (Verdict, Vec<Quantity>) {
 }
 
 fn measured(mut relay: SimulatedRelay, rate: u64) -> TrialResult {
-    let Ok(result) = relay.measure(&TrialSpec::response(FrameRate(rate), SECOND / 5));
+    let Ok(result) = relay.measure(&TrialSpec::response(FrameRate(rate), SECOND_NS / 5));
     result
 }
 

@@ -6,7 +6,7 @@ use crate::trial::PhaseOne;
 /// Returns a plan for a test with 100,000 connections, opened at 50,000/s.
 fn stateful_plan(measure: Measure) -> Plan {
     let mut plan = plan(measure);
-    plan.tests[0].stateful = Some(Stateful::new(100_000, FrameRate(50_000), SECOND / 10));
+    plan.tests[0].stateful = Some(Stateful::new(100_000, FrameRate(50_000), SECOND_NS / 10));
     plan
 }
 
@@ -95,7 +95,7 @@ fn a_phase_1_that_lost_frames_never_flows_into_phase_2() {
         assert_eq!(outcome.invalid as usize, specs.len());
         let pdv = PdvStream {
             load: Load::Rate(FrameRate(1_000)),
-            duration_ns: SECOND,
+            duration_ns: SECOND_NS,
         };
         let (_, outcome) = repeat(
             &stateful_plan(Measure::Pdv(pdv)),
@@ -110,7 +110,7 @@ fn a_phase_1_that_lost_frames_never_flows_into_phase_2() {
 fn every_measure_of_phase_2_opens_the_connections_first() {
     let pdv = PdvStream {
         load: Load::Rate(FrameRate(1_000)),
-        duration_ns: SECOND,
+        duration_ns: SECOND_NS,
     };
     let (load, duration_ns) = (pdv.load, pdv.duration_ns);
     let all = [
@@ -120,26 +120,26 @@ fn every_measure_of_phase_2_opens_the_connections_first() {
         }),
         Measure::Latency(Latency {
             load,
-            duration_ns: 2 * SECOND,
-            tag_after_ns: SECOND,
+            duration_ns: 2 * SECOND_NS,
+            tag_after_ns: SECOND_NS,
             tagged: 10,
         }),
         Measure::Pdv(pdv),
         Measure::Ipdv(IpdvStream { load, duration_ns }),
         Measure::BackToBack(BackToBack {
             rate: FrameRate(1_000_000),
-            longest_ns: SECOND,
+            longest_ns: SECOND_NS,
             step_frames: 10,
         }),
         Measure::Recovery(Recovery {
             overload: 1.1,
-            duration_ns: SECOND,
-            after_ns: SECOND,
+            duration_ns: SECOND_NS,
+            after_ns: SECOND_NS,
         }),
         Measure::Reset(Reset {
             load,
-            before_ns: SECOND,
-            after_ns: SECOND,
+            before_ns: SECOND_NS,
+            after_ns: SECOND_NS,
         }),
     ];
     for measure in all {
@@ -289,7 +289,7 @@ fn tcp() -> Tcp {
     let close = crate::trial::tcp::Close::ServerFirst;
     Tcp {
         object_octets: 64,
-        time_limit_ns: SECOND,
+        time_limit_ns: SECOND_NS,
         close,
         server_ports: (80, 80),
     }
