@@ -1,4 +1,4 @@
-//! Anomalous frames of one side of a comparison alone: no row of values tells that one device sends frames twice and the other does not.
+//! Anomalous frames of only one side of a comparison: no row of values tells that one device sends frames twice and the other does not.
 
 use super::{ComparedSide, Comparison, PointComparison};
 use sixbench_method::anomaly::{AnomalyShare, shares};
@@ -21,6 +21,7 @@ impl Comparison<'_> {
     /// but lost are not noted, because the loss tells them.
     #[must_use]
     pub fn with_anomalies(mut self, records: [&[&[TrialRecord]]; 2]) -> Self {
+        // The points of a test follow each other.
         let tests = self
             .points
             .chunk_by(|one, other| one.a.name == other.a.name && one.b.name == other.b.name);

@@ -34,14 +34,7 @@ impl Doubt {
         } else {
             slope_within(a, b)
         };
-        let correlation = match order {
-            // An influence on both is not a difference: only changes of their ratio count.
-            RunOrder::InTurns => autocorrelation(&[&ratios(of_a, of_b)]),
-            // A drift is allowed for separately.
-            RunOrder::AFirst | RunOrder::BFirst => {
-                autocorrelation(&[&without(slope, a), &without(slope, b)])
-            }
-        };
+        let correlation = correlation_of(order, of_a, of_b, slope);
         let (down, up) = slope.map_or((0.0, 0.0), |slope| {
             drift(slope, steps, a.len() + b.len(), order)
         });
@@ -87,6 +80,24 @@ impl Doubt {
     }
 }
 
+/// Returns the autocorrelation of two samples that were measured in this order.
+fn correlation_of(
+    order: RunOrder,
+    a: &Sample,
+    b: &Sample,
+    slope: Option<Slope>,
+) -> Option<Autocorrelation> {
+    match order {
+        // An influence on both is not a difference: only changes of their ratio count.
+        RunOrder::InTurns => autocorrelation(&[&ratios(a, b)]),
+        // A drift is allowed for separately.
+        RunOrder::AFirst | RunOrder::BFirst => autocorrelation(&[
+            &without(slope, a.values.values()),
+            &without(slope, b.values.values()),
+        ]),
+    }
+}
+
 /// Returns the ratio of B to A in each repetition that both have, or the difference if there are zeroes. Other repetitions are skipped: the tester
 /// was unfit in one of the two.
 fn ratios(a: &Sample, b: &Sample) -> Vec<f64> {
@@ -122,13 +133,15 @@ fn without(slope: Option<Slope>, values: &[f64]) -> Vec<f64> {
 /// one sample to the middle of the other, as if the second began right after the first. If searches are rounded to one grid, a step on either side
 /// may hide the slope.
 fn drift(slope: Slope, steps: (f64, f64), repetitions: usize, order: RunOrder) -> (f64, f64) {
-    let (way, hidden) = (repetitions as f64 / 2.0, (steps.0 * steps.1).ln());
+    // From the middle of A to the middle of B there are (m + n) / 2 repetitions.
+    let distance = repetitions as f64 / 2.0;
+    let hidden_by_steps = (steps.0 * steps.1).ln();
     let (low, high) = match order {
         RunOrder::BFirst => (-slope.high, -slope.low),
         RunOrder::InTurns | RunOrder::AFirst => (slope.low, slope.high),
     };
     (
-        (low * way).min(0.0) - hidden,
-        (high * way).max(0.0) + hidden,
+        (low * distance).min(0.0) - hidden_by_steps,
+        (high * distance).max(0.0) + hidden_by_steps,
     )
 }

@@ -57,7 +57,7 @@ pub struct RequirementChange {
     pub under_load: Option<FrameRate>,
 }
 
-/// The key of a finding. One under a load is another one than that of the quiet run, and is compared with those under the same load alone.
+/// The key of a finding. One under a load is another one than that of the quiet run, and is compared only with those under the same load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FindingKey<'r> {
     /// The load, frames per second in each direction; none of a finding of the quiet run. Those come first.
@@ -152,6 +152,7 @@ pub(crate) fn findings<'r>(
         .filter(|(_, finding)| finding.result != VectorResult::NotApplicable)
     {
         let known = worst.entry(key).or_insert(finding);
+        // `VectorResult` is ordered from the worst to the best.
         if finding.result < known.result {
             *known = finding;
         }
@@ -217,6 +218,7 @@ fn compared(
 
 /// Returns the load of a side; none if it was asked quietly alone. Of several it is the highest.
 fn load_of(of: &BTreeMap<FindingKey<'_>, RequirementFinding<'_>>) -> Option<FrameRate> {
+    // Keys are ordered by load, quiet ones first.
     of.keys().last().and_then(|key| key.load)
 }
 

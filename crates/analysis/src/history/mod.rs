@@ -12,8 +12,8 @@ use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_method::terms::FrameSize;
 use sixbench_stats::{
-    Censored, SeriesLevel, Shift, Summary, autocorrelation, change_points, inflation, median,
-    median_interval_95_in_order, percentile, shift,
+    Censored, ChangePoint, SeriesLevel, Shift, Summary, autocorrelation, change_points, inflation,
+    median, median_interval_95_in_order, percentile, shift,
 };
 
 /// The results of one run.
@@ -73,7 +73,7 @@ pub struct LevelChange {
     pub p_value: f64,
     /// The median of the entries' medians between the previous change and this one.
     pub before: f64,
-    /// The same from this change to the next one.
+    /// The median of the entries' medians from this change to the next one.
     pub after: f64,
     /// The factor between these entries with its 95 % interval, from the medians of the entries; `None` if they are too few or include zeroes.
     pub shift: Option<Shift>,
@@ -100,15 +100,13 @@ pub fn history<'a>(entries: &[HistoryEntry<'a>]) -> Vec<HistorySeries<'a>> {
                 let Some(point) = SeriesPoint::new(index, &sample.values) else {
                     continue;
                 };
-                let is_its = |(first, series): &&mut (HistoryEntry<'_>, HistorySeries<'_>)| {
-                    let is_same =
-                        series.frame_size == frame_size && series.subject == sample.subject;
-                    let are_joined_alike =
-                        first.facts.link_group(&test.dut) == entry.facts.link_group(&test.dut);
-                    let is_like = is_same && are_joined_alike && is_like(series.test, test);
-                    is_like && first.plan.ways_unlike(entry.plan).is_empty()
+                let has_this = |(first, series): &&mut (HistoryEntry<'_>, HistorySeries<'_>)| {
+                    series.frame_size == frame_size
+                        && series.subject == sample.subject
+                        && is_like(series.test, test)
+                        && are_alike(first, entry, &test.dut)
                 };
-                match found.iter_mut().find(is_its) {
+                match found.iter_mut().find(has_this) {
                     Some((_, series)) => series.points.push(point),
                     None => found.push((
                         *entry,
@@ -130,12 +128,19 @@ fn find_changes(all: &mut [HistorySeries<'_>]) {
     let levels: Vec<Vec<SeriesLevel>> = tested.iter().map(|series| series.levels()).collect();
     for (series, places) in tested.iter_mut().zip(change_points(&levels)) {
         let at: Vec<usize> = places.iter().map(|place| place.at).collect();
+        let stretches = series.stretches(&at);
         series.changes = places
             .iter()
-            .map(|place| series.change(place.at, &at, place.p_value))
+            .zip(stretches.windows(2))
+            .map(|(place, sides)| series.change(place, [&sides[0][..], &sides[1][..]]))
             .collect();
-        series.usual_ratio = usual_ratio(&series.stretches(&at));
+        series.usual_ratio = usual_ratio(&stretches);
     }
+}
+
+/// Returns whether two entries measure this device in the same way, joined to the tester by the same links.
+fn are_alike(a: &HistoryEntry<'_>, b: &HistoryEntry<'_>, dut: &str) -> bool {
+    a.facts.link_group(dut) == b.facts.link_group(dut) && a.plan.ways_unlike(b.plan).is_empty()
 }
 
 /// Returns whether two tests of different runs are the same: they have the same name and device and ask the same.
@@ -209,19 +214,18 @@ impl<'a> HistorySeries<'a> {
         ends.windows(2).map(medians).collect()
     }
 
-    fn change(&self, at: usize, all: &[usize], p_value: f64) -> LevelChange {
-        let index = all.iter().position(|other| *other == at).unwrap_or(0);
-        let stretches = self.stretches(all);
-        let (a, b) = (&stretches[index][..], &stretches[index + 1][..]);
-        let follows = autocorrelation(&[a, b]).map_or(0.0, |found| found.allowed);
+    /// Returns a change between these two stretches.
+    fn change(&self, place: &ChangePoint, [a, b]: [&[f64]; 2]) -> LevelChange {
+        let correlation = autocorrelation(&[a, b]).map_or(0.0, |found| found.allowed);
         let (before, after) = (median(a).unwrap_or(0.0), median(b).unwrap_or(0.0));
+        // A change moves the median, so the two differ.
         let is_better = (after > before) == self.subject.is_higher_better();
         LevelChange {
-            at,
-            p_value,
+            at: place.at,
+            p_value: place.p_value,
             before,
             after,
-            shift: shift(a, b, inflation(follows, a.len(), b.len())),
+            shift: shift(a, b, inflation(correlation, a.len(), b.len())),
             is_better,
         }
     }

@@ -5,8 +5,7 @@ use super::CoreRepetitions;
 use super::fit::{Fit, Law, medians, parameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sixbench_method::simulated::SplitMix64;
-use sixbench_stats::percentile;
+use sixbench_stats::{SplitMix64, percentile};
 
 /// The fewest repetitions to resample: with fewer, hardly anything other than the sample itself can be drawn.
 pub(super) const LEAST_REPETITIONS: usize = 3;
@@ -17,7 +16,7 @@ const DRAWS: usize = 1_000;
 /// Any seed would do; a fixed one makes each report on the same records the same.
 const SEED: u64 = 8219;
 
-/// From the 2.5th to the 97.5th percentile over 1,000 fits to resampled repetitions (Efron's bootstrap). It supposes that the law holds; how
+/// The intervals of a fit: from the 2.5th to the 97.5th percentile over 1,000 fits to resampled repetitions (Efron's bootstrap). It supposes that the law holds; how
 /// far the medians are from it is said by [`Fit::residual`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
@@ -49,6 +48,7 @@ pub(super) fn intervals(law: Law, steps: &[&CoreRepetitions]) -> Option<Interval
         return None;
     }
     let mut random = SplitMix64::new(SEED);
+    // A resample with a median of 0 has no fit and is left out.
     let fits: Vec<Fit> = (0..DRAWS)
         .filter_map(|_| drawn(law, steps, &mut random))
         .collect();

@@ -93,6 +93,7 @@ impl Fit {
     }
 
     fn reservation(&self) -> Option<String> {
+        // With enough repetitions there is always an interval, because every step has a median above 0.
         let few = self.repetitions;
         let words = format!(
             "no interval, because a step has fewer than {LEAST_REPETITIONS} repetitions ({few})"

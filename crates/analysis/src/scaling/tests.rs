@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use sixbench_method::simulated::SplitMix64;
+use sixbench_stats::SplitMix64;
 
 const CORES: [u32; 5] = [1, 2, 4, 8, 16];
 

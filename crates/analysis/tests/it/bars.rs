@@ -26,8 +26,9 @@ use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{RepetitionStart, SearchMethod};
-use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
+use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::{FrameRate, FrameSize};
+use sixbench_stats::SplitMix64;
 use sixbench_stats::{median, median_interval_95, median_interval_95_in_order};
 use std::fmt::Write;
 

@@ -6,8 +6,9 @@ use sixbench_method::fixtures::{least_that_hold, plan, repeat};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Plan;
 use sixbench_method::search::{RepetitionStart, SearchMethod};
-use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
+use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::FrameRate;
+use sixbench_stats::SplitMix64;
 use sixbench_stats::{median, median_interval_95};
 use std::fmt::Write;
 

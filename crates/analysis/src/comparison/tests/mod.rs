@@ -9,8 +9,8 @@ use sixbench_method::measures::{Quantity, Value};
 use sixbench_method::plan::{Load, LossScan, Measure, PdvStream};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{Bracket, Limit};
-use sixbench_method::simulated::SplitMix64;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
+use sixbench_stats::SplitMix64;
 
 /// Returns a throughput test at these frame sizes with this many repetitions.
 fn test_of(name: &str, sizes: &[u16], repetitions: u32) -> Test {
