@@ -95,7 +95,7 @@ pub enum MeasureError {
         port: String,
         /// The DUT's address asked for.
         address: IpAddr,
-        /// The address of a group, or of zeroes alone.
+        /// The address of a group, or one of only zeroes.
         claimed: MacAddress,
     },
     /// Requests through a stateful gateway: no frame of phase 2 opens a connection, so none has a reply of its own.

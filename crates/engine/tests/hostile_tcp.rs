@@ -232,7 +232,7 @@ fn a_flood_of_syns_takes_no_connection_away_and_opens_none() {
     );
 }
 
-/// What strangers say on the connections that they open: nothing, the beginning of a request, a request of nobody's trial, and no request at all.
+/// Returns what strangers say on the connections that they open: nothing, the beginning of a request, a request of nobody's trial, and no request at all.
 fn said_by(stranger: Ipv4Addr) -> Vec<u8> {
     match stranger.octets()[3] % 4 {
         0 => Vec::new(),
@@ -256,7 +256,7 @@ fn opening() -> LoopbackDevice {
     })
 }
 
-/// How many strangers of each kind there are, by the last octet of their addresses.
+/// Returns the number of strangers of each kind, by the last octet of their addresses.
 fn strangers_of_kind(kind: u64) -> u64 {
     (1..=FLOOD).filter(|octet| octet % 4 == kind).count() as u64 * CONNECTIONS
 }

@@ -87,7 +87,7 @@ impl VectorLink {
 
     /// Sends a datagram to the device, and returns its frame.
     pub(super) fn send(&mut self, datagram: &[u8]) -> Result<Vec<u8>, PortError> {
-        // A vector may send a header with a wrong version, so what is no IPv4 on a link of IPv4 alone is sent as such all the same.
+        // A vector may send a header with a wrong version, so what is no IPv4 on a link with only IPv4 is sent as such all the same.
         let is_ipv6 = match self.side {
             Side::Ipv4 => false,
             Side::Ipv6 => true,

@@ -114,7 +114,7 @@ impl VectorTester {
     /// been called before, if only without vectors.
     ///
     /// # Errors
-    /// As of [`Self::run`].
+    /// Those of [`Self::run`].
     pub fn run_in_small_pool(
         &mut self,
         vector: &Vector,

@@ -88,6 +88,7 @@ fn serve(
     core: Option<u32>,
 ) -> Vec<Authority> {
     pin_and_prioritise(core);
+    // If the kernel refuses, the thread merely keeps more rights than it needs.
     let _ = keep_low_ports_only();
     while !wanted.load(Ordering::Relaxed) {
         let answered: usize = authorities

@@ -102,7 +102,8 @@ impl ClosedLoop<'_> {
             let Some((question, attempt)) = next else {
                 break;
             };
-            // Numbers are keys for identifiers, and wrap around because table entries have 32 bits.
+            // Numbers are keys for identifiers, and wrap around because table entries have 32 bits. `u32::MAX` marks an identifier that is not in use
+            // (`sockets::NONE`), so it is never a number.
             let sequence = (flight.queries % u64::from(u32::MAX)) as u32;
             let pending = PendingQuery {
                 message: inquiry.message(&question),

@@ -93,7 +93,7 @@ impl Flight {
             .then(|| &self.entries[self.slot(sequence)])
     }
 
-    /// Records the first answer to a query in flight.
+    /// Records the first answer to a query in flight: the caller has seen with [`Self::get`] that there was none yet.
     #[inline]
     pub(crate) fn answer(&mut self, sequence: u64, answer: QueryAnswer) {
         let slot = self.slot(sequence);

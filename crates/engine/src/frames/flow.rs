@@ -45,9 +45,9 @@ impl Counter {
         }
     }
 
-    /// Returns the place for frame `index`, which is given 32 uniform bits.
+    /// Returns the position of the value for frame `index`, which is given 32 uniform bits.
     #[inline(always)]
-    pub(crate) fn place(self, index: u64, random: u32) -> u32 {
+    pub(crate) fn position(self, index: u64, random: u32) -> u32 {
         match self.order {
             // A multiplication is faster than a remainder, and no value is more than count / 2^32 too likely.
             ValueOrder::Pseudorandom => ((u64::from(random) * u64::from(self.count)) >> 32) as u32,
@@ -117,7 +117,10 @@ impl Flow {
         // Ports, addresses and subscribers are drawn from the same bits; a constant of its own makes each independent of the others.
         let random = mix(self.random(index) ^ MIX_STEP);
         let (high, low) = ((random >> 32) as u32, random as u32);
-        Some((source.place(index, high), destination.place(index, low)))
+        Some((
+            source.position(index, high),
+            destination.position(index, low),
+        ))
     }
 
     /// Returns the draw that determines the subscriber of frame `index`, independent of its ports and of the other addresses.
@@ -130,12 +133,13 @@ impl Flow {
         }
     }
 
-    /// Returns the source and destination port of frame `index`.
+    /// Returns the source and destination port of frame `index`. The upper half of the bits draws the source port, the lower half the destination port;
+    /// addresses and subscribers are drawn from other mixes of the same bits.
     #[inline(always)]
     pub(crate) fn ports(&self, index: u64) -> (u16, u16) {
         let random = self.random(index);
-        let source = self.source.place(index, (random >> 32) as u32) as u16;
-        let destination = self.destination.place(index, random as u32) as u16;
+        let source = self.source.position(index, (random >> 32) as u32) as u16;
+        let destination = self.destination.position(index, random as u32) as u16;
         (
             self.first_ports.0.wrapping_add(source),
             self.first_ports.1.wrapping_add(destination),

@@ -119,7 +119,7 @@ impl NeighbourAnswerer {
             asked.again_ns = now_ns + BETWEEN_ANSWERS_NS;
             self.answers.push(build(self.own));
         }
-        // A neighbour that still knows our hardware address probes it alone; one that asks all has lost it.
+        // A neighbour that still knows our hardware address probes only it; one that asks all has lost it.
         let is_to_all =
             EthernetView::new(question.frame).is_ok_and(|ethernet| !ethernet.dst().is_unicast());
         if is_to_all && !self.asked_by_all.contains(&target) {

@@ -232,18 +232,12 @@ fn sent(direction: Direction, mut senders: Vec<Sender<'_>>) -> (DirectionResult,
         .iter()
         .filter_map(Sender::burst_times)
         .reduce(BurstTimes::beside);
-    let shares: Vec<_> = senders
+    let (shares, by_queue): (Vec<_>, Vec<_>) = senders
         .iter()
-        .map(|sender| sender.sending.finish())
-        .collect();
+        .map(|sender| (sender.sending.finish(), sender.sending.pacer.sent()))
+        .unzip();
     result.sending = together(&shares);
-    (
-        result,
-        senders
-            .iter()
-            .map(|sender| sender.sending.pacer.sent())
-            .collect(),
-    )
+    (result, by_queue)
 }
 
 /// Returns the counts of the responders. A request that arrived on two queues was answered by both; the second reply does not count.
@@ -259,6 +253,7 @@ fn replied(direction: Direction, replies: Vec<SentReplies>) -> (DirectionResult,
         repeated += part.numbers.unite(&numbers);
         numbers = part.numbers;
     }
+    // Every repeated number was counted in `sent` by both parts, so the differences cannot be negative.
     result.intended -= repeated;
     result.offered -= repeated;
     (result, SentNumbers::Each(numbers))

@@ -140,6 +140,7 @@ impl AddressVariation {
     pub(crate) fn begins_at(self, version: IpVersion) -> usize {
         match (self, version) {
             (_, IpVersion::Ipv4) => VARIABLE_AT_IPV4,
+            // With an offset of 0 there is nothing in front, and the plan allows no value that would carry.
             (Self::Part(part), IpVersion::Ipv6) => usize::from(part.ipv6_offset).saturating_sub(2),
             (Self::Networks(_), IpVersion::Ipv6) => NETWORK_AT_IPV6,
             (Self::None, IpVersion::Ipv6) => VARIABLE_AT_IPV6,

@@ -102,7 +102,7 @@ impl SubscriberPopulation {
     /// Returns the subscriber of frame `index`.
     #[inline(always)]
     pub(crate) fn drawn(&self, index: u64, draw: Draw) -> Option<Member<'_>> {
-        self.member(self.numbers.place(index, draw.subscriber))
+        self.member(self.numbers.position(index, draw.subscriber))
     }
 
     /// Returns the subscriber with this number among all; `None` for a population without groups.
@@ -154,7 +154,7 @@ impl SubscriberPopulation {
             return;
         }
         let nth =
-            Counter::among(self.port_order, group.ports.count(number)).place(index, draw.port);
+            Counter::among(self.port_order, group.ports.count(number)).position(index, draw.port);
         let port = group.ports.port(number, nth);
         match end {
             DatagramEnd::Source => ports.0 = port,

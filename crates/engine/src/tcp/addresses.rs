@@ -105,11 +105,14 @@ impl Rotation {
     ) -> Result<u64, TcpError> {
         self.waiting
             .retain(|(since, _)| now.duration_since(*since) < TIME_WAIT);
-        let waiting = self.waiting.iter().map(|(_, pairs)| pairs).sum::<u64>();
-        let needed = match close {
-            Close::ClientFirst => demand.connections + waiting,
-            Close::ServerFirst | Close::Reset => demand.at_once,
+        let (demanded, waiting) = match close {
+            Close::ClientFirst => {
+                let waiting = self.waiting.iter().map(|(_, pairs)| pairs).sum::<u64>();
+                (demand.connections, waiting)
+            }
+            Close::ServerFirst | Close::Reset => (demand.at_once, 0),
         };
+        let needed = demanded + waiting;
         if needed > addresses.count() {
             return Err(TcpError::Addresses {
                 needed,

@@ -33,7 +33,7 @@ pub(super) struct ConnectionSet {
     /// The times at which the connections' time limits are over, in order, as the limit is the same for all. An entry whose connection has
     /// another deadline by then is obsolete.
     deadlines: VecDeque<(u64, usize)>,
-    /// The number of connections that wait for something.
+    /// The number of connections that wait for something, and so have a deadline other than 0.
     pending: usize,
     pub tally: TcpTally,
     request: Vec<u8>,
@@ -108,7 +108,7 @@ impl ConnectionSet {
         let closes =
             self.task.spec.trial == TcpTrial::Rate && self.task.spec.close == Close::ServerFirst;
         let is_out = self.ask(slot, closes);
-        // A RST that is not a refusal came after the SYN/ACK.
+        // A RST that is not a refusal can only follow a SYN/ACK, so the connection was established although the request could not be sent.
         if is_out || self.tally.connections.reset > reset_before {
             self.tally.connections.established += 1;
             self.tally.connect.take(now_ns - started_ns);
@@ -213,7 +213,9 @@ impl ConnectionSet {
         connection
     }
 
+    /// Sets the deadline of a connection that has none: one that begins, or a kept one that is asked again or closed.
     pub(super) fn set_deadline(&mut self, slot: usize, now_ns: u64) {
+        debug_assert_eq!(self.connections[slot].deadline_ns, 0);
         let deadline_ns = now_ns + self.task.spec.time_limit_ns;
         self.connections[slot].deadline_ns = deadline_ns;
         self.deadlines.push_back((deadline_ns, slot));
@@ -229,7 +231,7 @@ impl ConnectionSet {
             if self
                 .connections
                 .get(slot)
-                // A deadline that was moved since has another entry further back.
+                // An entry of a connection that has ended, or was kept and has a later deadline now, is obsolete.
                 .is_some_and(|connection| connection.deadline_ns == deadline_ns)
             {
                 self.lose(slot, Loss::Late);

@@ -13,16 +13,16 @@ pub enum TcpError {
     Asked(&'static str),
     /// The tester does not have enough addresses and ports.
     #[error(
-        "{needed} pairs of addresses and ports are needed, but there are only {has} ({waiting} in TIME-WAIT after earlier \
-        trials are counted); give the client more addresses or ports or the server more ports, or have connections closed by \
-        the server or by reset"
+        "{needed} pairs of addresses and ports are needed{}, but there are only {has}; give the client more addresses or ports or the server more ports, or have connections closed by \
+        the server or by reset",
+        waiting_part(*.waiting)
     )]
     Addresses {
         /// The pairs that the trial needs.
         needed: u64,
         /// The existing pairs.
         has: u64,
-        /// The number of these pairs that earlier trials still occupy.
+        /// The number of needed pairs that earlier trials still occupy.
         waiting: u64,
     },
     /// The process may not open that many sockets.
@@ -75,6 +75,16 @@ pub enum TcpError {
     /// Another call to the system failed.
     #[error("cannot run the TCP tester: {0}")]
     System(#[from] io::Error),
+}
+
+/// Returns the part of the sentence on needed pairs that tells how many of them earlier trials still occupy.
+fn waiting_part(waiting: u64) -> String {
+    match waiting {
+        0 => String::new(),
+        _ => {
+            format!(", {waiting} of them because earlier trials left connections in TIME-WAIT")
+        }
+    }
 }
 
 /// Does the same as [`within`] for work that returns its own errors.

@@ -75,7 +75,7 @@ fn noting_others(mut device: LoopbackDevice, others: Arc<AtomicU64>) -> Loopback
     })
 }
 
-/// What the kernel knows of addresses, routes and neighbours in a namespace; `of` is an option of `ip` that names it, or empty for that of this process, whose
+/// Returns what the kernel knows of addresses, routes and neighbours in a namespace; `of` is an option of `ip` that names it, or empty for that of this process, whose
 /// neighbours come and go by themselves.
 fn kernel_state(of: &str) -> String {
     let lasting = [

@@ -44,7 +44,7 @@ const SILENCE: Answer = Answer {
     octets: 0,
     kind: QueryKind::Malformed,
 };
-/// Octet 2 of a header.
+/// The TC bit in octet 2 of a header (RFC 1035 section 4.1.1).
 const TRUNCATED: u8 = 2;
 
 type Octets = Array<MOST_OCTETS>;
@@ -156,6 +156,7 @@ impl<'a> ParsedQuery<'a> {
                     version: opt.version(),
                     dnssec_ok: opt.dnssec_ok(),
                 });
+                // A second OPT record, or one with an owner, makes the query malformed (RFC 6891 section 6.1.1).
                 edns?;
             }
         }
@@ -201,6 +202,7 @@ impl<'a> ParsedQuery<'a> {
         } = finding;
         let ttl = Ttl::from_secs(records.zone.ttl_s);
         let builder = MessageBuilder::from_target(TreeCompressor::new(Octets::default()))?;
+        // The header has four bits for the code. The upper bits of an extended one, such as BADVERS, go into the OPT record below.
         let mut answer = builder.start_answer(self.message, rcode.rcode())?;
         answer.header_mut().set_aa(is_ours);
         let has_record = record.is_some();

@@ -93,6 +93,7 @@ impl ZoneRecords {
     /// Returns the record of a type at a location, if there is one; for `ANY`, one of the existing records (RFC 8482 section 4.1).
     pub(super) fn record(&self, place: NameLocation, rtype: Rtype) -> Option<Data> {
         let is_any = rtype == Rtype::ANY;
+        // The order of the cases decides which record answers `ANY`.
         let (wants_a, wants_aaaa) = (is_any || rtype == Rtype::A, is_any || rtype == Rtype::AAAA);
         match place {
             NameLocation::Apex if is_any || rtype == Rtype::SOA => Some(self.soa().into()),

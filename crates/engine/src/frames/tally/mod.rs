@@ -542,12 +542,10 @@ mod tests {
     use super::*;
     use crate::frames::profile::TrafficProfile;
     use crate::frames::stream::{LinkMacs, Stream, StreamSource};
-    use sixbench_method::terms::{Direction, FrameRate, FrameSize};
+    use sixbench_method::terms::{Direction, FrameRate, FrameSize, SECOND_NS};
     use sixbench_method::trial::{TrialKind, TrialSpec};
     use sixbench_wire::MacAddress;
     use sixbench_wire::template::StampedTime;
-
-    const SECOND: u64 = 1_000_000_000;
 
     /// The frames of a trial whose first one was due at `start_ns`, and their receiver.
     struct RiggedTrial {
@@ -585,7 +583,7 @@ mod tests {
                 duration_ns: spec.duration_ns,
                 timeout_ns,
                 clocks_apart_ns: CLOCKS_APART_NS,
-                first_trial_ns: Some(SECOND),
+                first_trial_ns: Some(SECOND_NS),
             };
             let mut tally = FrameTally::new(expected, QueueCounts::SINGLE);
             tally.begin(start_ns);
@@ -631,16 +629,19 @@ mod tests {
     #[test]
     fn a_frame_that_was_held_since_a_trial_of_the_same_number_is_foreign_and_takes_no_frames_place()
     {
-        let (spec, start_ns) = (TrialSpec::constant(FrameRate(10), SECOND), 100 * SECOND);
+        let (spec, start_ns) = (
+            TrialSpec::constant(FrameRate(10), SECOND_NS),
+            100 * SECOND_NS,
+        );
         let mut trial = RiggedTrial::new(spec, 0, start_ns);
         let arrival = Arrival::at(start_ns + 900 * 1_000_000);
         for sequence in 0..5 {
             // The same number of a trial, and all else as in this one: only the time of sending is that of 64 trials before.
             assert_eq!(
-                trial.take(sequence, 36 * SECOND + sequence, arrival),
+                trial.take(sequence, 36 * SECOND_NS + sequence, arrival),
                 FrameClass::Foreign
             );
-            let mut spoilt = trial.frame(sequence, 36 * SECOND + sequence);
+            let mut spoilt = trial.frame(sequence, 36 * SECOND_NS + sequence);
             let last = spoilt.len() - 1;
             spoilt[last] ^= 1;
             assert_eq!(
@@ -650,7 +651,7 @@ mod tests {
             );
         }
         for sequence in 0..10 {
-            let sent_ns = start_ns + sequence * SECOND / 10 + 50;
+            let sent_ns = start_ns + sequence * SECOND_NS / 10 + 50;
             assert!(
                 matches!(trial.take(sequence, sent_ns, arrival), FrameClass::Right(_)),
                 "{sequence}"
@@ -678,14 +679,14 @@ mod tests {
         );
         // A time at which there was no trial yet was damaged on the way.
         assert!(matches!(
-            trial.take(0, SECOND - 1, arrival),
+            trial.take(0, SECOND_NS - 1, arrival),
             FrameClass::Corrupt(_, Mismatch::SentBeforeDue)
         ));
     }
 
     #[test]
     fn a_frame_is_late_only_if_it_is_wherever_it_arrived_since_the_last_poll() {
-        let (spec, timeout_ns) = (TrialSpec::constant(FrameRate(10), SECOND), 1_000_000);
+        let (spec, timeout_ns) = (TrialSpec::constant(FrameRate(10), SECOND_NS), 1_000_000);
         let mut trial = RiggedTrial::new(spec, timeout_ns, 0);
         let polled = |since_ns| Arrival {
             since_ns,
@@ -697,7 +698,7 @@ mod tests {
             (1, 0),
             "it may have been in time"
         );
-        let sent_ns = SECOND / 10;
+        let sent_ns = SECOND_NS / 10;
         let later = |since_ns| Arrival {
             since_ns: since_ns + sent_ns,
             by_ns: sent_ns + 1_500_000,
@@ -712,24 +713,24 @@ mod tests {
     #[test]
     fn a_frame_may_be_sent_when_it_is_due_and_no_nanosecond_before() {
         let early = Some(Mismatch::SentBeforeDue);
-        let spec = TrialSpec::constant(FrameRate(3), SECOND);
-        let due = 7 + SECOND / 3;
+        let spec = TrialSpec::constant(FrameRate(3), SECOND_NS);
+        let due = 7 + SECOND_NS / 3;
         let sent = [(0, 7), (0, 6), (1, due), (1, due - 1), (2, 0)];
         assert_eq!(
-            verdicts(spec, &sent, SECOND),
+            verdicts(spec, &sent, SECOND_NS),
             [None, early, None, early, early]
         );
         let drop = TrialKind::Drop {
-            at_ns: SECOND,
+            at_ns: SECOND_NS,
             to: FrameRate(10),
         };
         let spec = TrialSpec {
             kind: drop,
-            ..TrialSpec::constant(FrameRate(1000), 2 * SECOND)
+            ..TrialSpec::constant(FrameRate(1000), 2 * SECOND_NS)
         };
-        let due = 7 + SECOND + SECOND / 10;
+        let due = 7 + SECOND_NS + SECOND_NS / 10;
         assert_eq!(
-            verdicts(spec, &[(1001, due), (1001, due - 1)], 2 * SECOND),
+            verdicts(spec, &[(1001, due), (1001, due - 1)], 2 * SECOND_NS),
             [None, early],
             "in a later stretch"
         );
@@ -737,13 +738,13 @@ mod tests {
 
     #[test]
     fn a_frame_may_seem_to_arrive_before_it_was_sent_by_no_more_than_the_clocks_differ() {
-        let spec = TrialSpec::constant(FrameRate(SECOND), 10);
+        let spec = TrialSpec::constant(FrameRate(SECOND_NS), 10);
         let (now_ns, after) = (5_000, Some(Mismatch::SentAfterArrival));
         let sent = [
             (0, now_ns),
             (1, now_ns + CLOCKS_APART_NS),
             (2, now_ns + CLOCKS_APART_NS + 1),
-            (3, 3600 * SECOND),
+            (3, 3600 * SECOND_NS),
         ];
         assert_eq!(verdicts(spec, &sent, now_ns), [None, None, after, after]);
     }

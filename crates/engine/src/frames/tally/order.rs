@@ -82,7 +82,7 @@ impl ArrivalOrder {
             self.reordered += 1;
             return;
         }
-        let index = self.place(self.discontinuity_count);
+        let index = self.ring_index(self.discontinuity_count);
         self.discontinuities[index] = Discontinuity {
             skipped_from: self.next,
             arrival,
@@ -109,16 +109,17 @@ impl ArrivalOrder {
         let first = from;
         while from < to {
             let middle = from.midpoint(to);
-            if self.discontinuities[self.place(middle)].skipped_from <= number {
+            if self.discontinuities[self.ring_index(middle)].skipped_from <= number {
                 from = middle + 1;
             } else {
                 to = middle;
             }
         }
-        (from > first).then(|| self.discontinuities[self.place(from - 1)].arrival)
+        (from > first).then(|| self.discontinuities[self.ring_index(from - 1)].arrival)
     }
 
-    fn place(&self, index: u64) -> usize {
+    /// Returns the index in the ring of the discontinuity with this number.
+    fn ring_index(&self, index: u64) -> usize {
         index as usize & (self.discontinuities.len() - 1)
     }
 

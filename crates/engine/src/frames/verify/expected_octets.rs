@@ -127,7 +127,7 @@ impl ExpectedOctets {
     ) -> bool {
         let octets = self.head_octets;
         if self.has_device_fields {
-            // Patching does not undo the copying of fields from the previous frame.
+            // `patch` writes only the variable fields; the fields that `adopt_device_fields` copied from the previous frame would remain.
             self.head[..octets].copy_from_slice(&kind.template.octets()[..octets]);
         }
         let seen = self.source_of(frame, kind);

@@ -67,7 +67,7 @@ pub(crate) fn with_vlan_tag(frame: &[u8]) -> Vec<u8> {
     [&frame[..12], &[0x81, 0, 0, 7], &frame[12..]].concat()
 }
 
-/// The same frame, whose tag is that of another trial: the stream without its two lowest bits names it.
+/// Returns the same frame, whose tag is that of another trial: the stream without its two lowest bits names it.
 pub(crate) fn of_another_tester(frame: &[u8]) -> Vec<u8> {
     let tag = frame
         .windows(4)
