@@ -173,7 +173,7 @@ pub fn why_missing(recipe: &Recipe) -> Option<String> {
 pub(crate) fn has_module(name: &str) -> bool {
     let loaded = Path::new("/sys/module").join(name.replace('-', "_"));
     loaded.exists()
-        || (has_program("modprobe") && Shell::new().run(&["modprobe", "-n", "-q", name]).is_ok())
+        || (has_program("modprobe") && Shell::new().look(&["modprobe", "-n", "-q", name]).is_ok())
 }
 
 /// Returns what to do if the kernel lacks a module.

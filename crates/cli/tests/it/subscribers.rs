@@ -149,7 +149,7 @@ fn host_bits_and_what_is_no_prefix_are_refused() {
     refused(
         "none",
         &RULE.replace("192.0.2.0/24", "192.0.2/24"),
-        "expected a prefix such as 2001:db8::/32 or 192.0.2.0/24, not \"192.0.2/24\"",
+        "expected an IPv4 prefix such as 192.0.2.0/24, not \"192.0.2/24\"",
     );
 }
 

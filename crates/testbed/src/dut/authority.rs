@@ -7,7 +7,7 @@
 //! version) is separate from where: `Dut` puts it in the middle, `RealAuthority` puts an authoritative server at the tester's right end
 //! (`Hosts`), on the tester's cores. `Hosts::loop_back` joins both ends past the device, for the self-test of RFC 8219 section 9.2.1.
 //! `RemoteAuthority` puts the tester's own authority on a third machine: this program is copied there and runs as `sixbench authority`. The
-//! tester's right end is then the client's end of a cable to that machine, for the self-test alone. It is set up before the device, whose right link has
+//! tester's right end is then the client's end of a cable to that machine, only for the self-test. It is set up before the device, whose right link has
 //! no carrier without it. Only the first lines of a zone file are part of the facts and the transcript: it may have many megabytes.
 //!
 //! A DNS64 server of ours is restarted before a trial that would ask for names again, and after a trial that it failed: once its authority has seemed dead,

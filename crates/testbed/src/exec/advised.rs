@@ -6,19 +6,19 @@ use super::ssh::Destination;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Connects to a machine and does nothing there, so that ssh asks or tells whatever it has to.
+/// Returns the command that connects to a machine and does nothing there, so that ssh asks or tells whatever it has to.
 pub(super) fn ssh_true(destination: &Destination) -> ProgramCommand {
     of_ssh("ssh", destination)
         .word(&destination.name)
         .args("true")
 }
 
-/// Has a machine accept the user's key.
+/// Returns the command that has a machine accept the user's key.
 pub(super) fn ssh_copy_id(destination: &Destination) -> ProgramCommand {
     of_ssh("ssh-copy-id", destination).word(&destination.name)
 }
 
-/// Copies a file to a machine.
+/// Returns the command that copies a file to a machine.
 pub(super) fn scp(file: &Path, destination: &Destination, target: &Path) -> ProgramCommand {
     let mut to = OsString::from(format!("{}:", destination.name));
     to.push(target);
@@ -34,7 +34,7 @@ fn of_ssh(program: &str, destination: &Destination) -> ProgramCommand {
     }
 }
 
-/// Changes an interface of this machine: `change` has plain words only.
+/// Returns the command that changes an interface of this machine; `change` has only plain words.
 pub(crate) fn ip_link_set(interface: impl AsRef<OsStr>, change: &str) -> ProgramCommand {
     ProgramCommand::new("ip")
         .args("link set")
@@ -42,7 +42,7 @@ pub(crate) fn ip_link_set(interface: impl AsRef<OsStr>, change: &str) -> Program
         .args(change)
 }
 
-/// Removes an interface of this machine.
+/// Returns the command that removes an interface of this machine.
 pub(crate) fn ip_link_del(interface: impl AsRef<OsStr>) -> ProgramCommand {
     ProgramCommand::new("ip").args("link del").word(interface)
 }

@@ -261,10 +261,10 @@ impl Shell {
             quoted(&remote.shown(line)),
             quoted(&[shown.display().to_string()])
         ));
-        // This path works even if the program was replaced meanwhile.
         if self.is_rehearsal {
             Ok(())
         } else {
+            // This path works even if the program was replaced meanwhile.
             remote.copy_program(Path::new(THIS_PROGRAM), to, &self.context_of_changes())
         }
     }
@@ -292,7 +292,8 @@ impl Shell {
         }
     }
 
-    /// Returns an error that names the package if a program is not installed in this shell's place.
+    /// Returns an error that names the package if a program is not installed in this shell's place: also in a rehearsal, whose transcript is of no use
+    /// on a machine without the program.
     pub(crate) fn require(&self, program: &str) -> Result<(), TestbedError> {
         self.target.require(program, &self.context)
     }

@@ -125,6 +125,7 @@ impl WaitContext {
     }
 }
 
+/// A wait that has begun. `pause` is the next pause between two polls, `longest` the limit of its doubling.
 #[derive(Debug)]
 pub(crate) struct Wait<'a> {
     context: &'a WaitContext,

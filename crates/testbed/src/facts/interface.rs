@@ -29,7 +29,7 @@ const HASH_FIELDS: [(&str, char); 7] = [
 pub(crate) const FLOW_CONTROL: [(&str, &str); 3] =
     [("Autonegotiate", "autoneg"), ("RX", "rx"), ("TX", "tx")];
 
-/// A fact of hardware alone.
+/// A fact that only hardware has.
 const FIRMWARE: &str = "firmware";
 
 /// The queues that send and receive, in the word of `ethtool -L`.
@@ -184,7 +184,7 @@ impl Machine {
         queues.find_map(|(name, number)| (name == COMBINED).then_some(number))
     }
 
-    /// Returns what a command printed after these names and a colon: the value alone of a single name.
+    /// Returns what a command printed after these names and a colon: only the value of a single name.
     fn printed(&self, command: &str, names: &[&str]) -> Option<String> {
         let values: Vec<String> = names
             .iter()

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::fs;
 
-const SYSCTLS: [&str; 5] = [
+const NET_CORE_SYSCTLS: [&str; 5] = [
     "netdev_max_backlog",
     "netdev_budget",
     "dev_weight",
@@ -21,10 +21,10 @@ const SYSCTLS: [&str; 5] = [
     "rps_sock_flow_entries",
 ];
 
-const VIRTUAL: &str = "yes: its host may take processor time away";
+const IN_VIRTUAL_MACHINE: &str = "yes: its host may take processor time away";
 
 /// Facts that are the only line of a file.
-const LINES: [(&str, &str); 8] = [
+const SINGLE_LINE_FACTS: [(&str, &str); 8] = [
     ("host name", "/proc/sys/kernel/hostname"),
     ("kernel", "/proc/sys/kernel/osrelease"),
     ("kernel command line", "/proc/cmdline"),
@@ -51,8 +51,9 @@ const LINES: [(&str, &str); 8] = [
 ];
 
 /// Facts that are the rest of a line in a file: name, path and prefix of the line.
-const FIELDS: [(&str, &str, &str); 4] = [
+const PREFIXED_LINE_FACTS: [(&str, &str, &str); 4] = [
     ("system", "/etc/os-release", "PRETTY_NAME="),
+    // Only x86 has this line and the next one.
     ("processor", "/proc/cpuinfo", "model name\t: "),
     ("microcode", "/proc/cpuinfo", "microcode\t: "),
     ("memory", "/proc/meminfo", "MemTotal:"),
@@ -64,10 +65,10 @@ impl Machine {
     pub fn facts(&self, used: &[u32], interfaces: &[&str]) -> BTreeMap<String, String> {
         let online = self.online();
         let used = if used.is_empty() { &online } else { used };
-        let lines = LINES
+        let lines = SINGLE_LINE_FACTS
             .iter()
             .map(|(name, path)| (*name, self.line(path).map(str::to_owned)));
-        let fields = FIELDS
+        let fields = PREFIXED_LINE_FACTS
             .iter()
             .map(|(name, path, prefix)| (*name, self.field(path, prefix).map(unquoted)));
         let mut facts: BTreeMap<String, String> = lines
@@ -75,7 +76,7 @@ impl Machine {
             .chain(self.of_processor(used))
             .filter_map(|(name, fact)| Some((name.to_owned(), fact?)))
             .collect();
-        facts.extend(SYSCTLS.iter().filter_map(|sysctl| {
+        facts.extend(NET_CORE_SYSCTLS.iter().filter_map(|sysctl| {
             let value = self.line(&format!("/proc/sys/net/core/{sysctl}"))?;
             Some((format!("net.core.{sysctl}"), value.to_owned()))
         }));
@@ -107,8 +108,9 @@ impl Machine {
             ("mitigations", self.mitigations()),
             (
                 "virtual machine",
-                self.is_virtual()
-                    .map(|is_virtual| if is_virtual { VIRTUAL } else { "no" }.to_owned()),
+                self.is_virtual().map(|is_virtual| {
+                    if is_virtual { IN_VIRTUAL_MACHINE } else { "no" }.to_owned()
+                }),
             ),
             ("hypervisor", self.hypervisor()),
             ("frequency governor", grouped(&governors)),

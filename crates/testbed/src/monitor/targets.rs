@@ -11,7 +11,7 @@ pub struct MonitorTargets {
     pub processes: Vec<u32>,
     /// A process in each DUT's network namespace through which its counters can be read.
     pub holders: Vec<NetnsHolder>,
-    /// The process in whose namespace connections are tracked.
+    /// The process in whose namespace connections are tracked: of several devices in a row, that of the first stateful one.
     pub tracked: Option<u32>,
     /// Devices with their own processors, in the order in which forward frames pass through them.
     pub devices: Vec<WatchedDevice>,

@@ -33,7 +33,8 @@ impl RouteOver {
 
     /// Returns true if the route is so wide that traffic over it may reach any host.
     pub(crate) fn is_wide(&self) -> bool {
-        // One of a type, such as multicast, leads to no host, but for local, by which everything would be taken for this machine's.
+        // A route with a type, such as `multicast ff00::/8`, leads to no host and is never wide. `local` is the exception: a wide local route would
+        // make this machine answer for all addresses.
         let prefix = self
             .destination()
             .trim_start_matches("local ")

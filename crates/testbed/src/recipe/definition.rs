@@ -206,7 +206,7 @@ impl RequiredProgram {
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
-    expecting = "struct Translation"
+    expecting = "a table with `eam` or `prefix`"
 )]
 pub struct TranslationSection {
     /// Explicit address mappings (RFC 7757): IPv4 and IPv6 prefix.
@@ -224,7 +224,7 @@ pub struct TranslationSection {
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
-    expecting = "struct Dns"
+    expecting = "a table with the keys of [dns]"
 )]
 pub struct DnsSection {
     /// The port on which it listens.

@@ -17,10 +17,11 @@ const SIGNS_OF_NAMES: &str = "-_.+";
 /// # Errors
 /// A message with the first character that could have a special meaning.
 pub(crate) fn check_value(value: &str) -> Result<(), String> {
+    // Letters of any script have no meaning to a shell. Names are limited to ASCII because packages and modules are.
     let is_plain = |c: char| c.is_alphanumeric() || SIGNS.contains(c);
     value.chars().find(|c| !is_plain(*c)).map_or(Ok(()), |c| {
         Err(format!(
-            "{value:?} has the character {c:?}; a value has letters, digits and {SIGNS} alone"
+            "{value:?} has the character {c:?}; a value has only letters, digits and {SIGNS}"
         ))
     })
 }
@@ -95,6 +96,7 @@ pub(super) fn sysctl_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 /// Reads the value of a sysctl: one or more words, some of which may be placeholders.
 pub(super) fn sysctl_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let value = String::deserialize(deserializer)?;
+    // A value such as `-w` would be an option of the command that writes it; a negative number is not.
     let is_option = value.starts_with('-') && value.parse::<i64>().is_err();
     let mut words = value.split([' ', '\t']).map(|word| {
         word.strip_prefix('{')
@@ -111,12 +113,12 @@ pub(super) fn sysctl_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result
 
 /// Reads an IPv6 prefix, as written.
 pub(super) fn prefix6<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    prefix::<Ipv6Net, D::Error>(String::deserialize(deserializer)?)
+    prefix::<Ipv6Net, D::Error>(String::deserialize(deserializer)?, IPV6_EXAMPLE)
 }
 
 /// Reads an IPv4 prefix, as written.
 pub(super) fn prefix4<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    prefix::<Ipv4Net, D::Error>(String::deserialize(deserializer)?)
+    prefix::<Ipv4Net, D::Error>(String::deserialize(deserializer)?, IPV4_EXAMPLE)
 }
 
 /// Reads an optional IPv4 prefix, as written.
@@ -124,16 +126,17 @@ pub(super) fn optional_prefix4<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {
     Option::<String>::deserialize(deserializer)?
-        .map(prefix::<Ipv4Net, D::Error>)
+        .map(|text| prefix::<Ipv4Net, D::Error>(text, IPV4_EXAMPLE))
         .transpose()
 }
 
-fn prefix<P: FromStr, E: Error>(text: String) -> Result<String, E> {
+const IPV6_EXAMPLE: &str = "an IPv6 prefix such as 2001:db8::/32";
+const IPV4_EXAMPLE: &str = "an IPv4 prefix such as 192.0.2.0/24";
+
+fn prefix<P: FromStr, E: Error>(text: String, example: &str) -> Result<String, E> {
     match text.parse::<P>() {
         Ok(_) => Ok(text),
-        Err(_) => Err(E::custom(format!(
-            "expected a prefix such as 2001:db8::/32 or 192.0.2.0/24, not {text:?}"
-        ))),
+        Err(_) => Err(E::custom(format!("expected {example}, not {text:?}"))),
     }
 }
 

@@ -10,7 +10,7 @@ use std::net::IpAddr;
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
-    expecting = "struct State"
+    expecting = "a table with the keys of [state]"
 )]
 pub struct StateSection {
     /// The side that opens connections, where the Initiator is.
@@ -21,7 +21,7 @@ pub struct StateSection {
     /// The first and the last port to which source ports are translated.
     #[serde(default)]
     pub pool_ports: PoolPorts,
-    /// Prints the number of entries in the table.
+    /// The command that prints the number of entries in the table.
     #[serde(default)]
     pub count: Option<RecipeCommand>,
     /// The number of table entries per connection.
@@ -36,10 +36,10 @@ pub struct StateSection {
     /// Commands that delete all connections when that is measured. The default is `flush`.
     #[serde(default)]
     pub tear_down: Vec<RecipeCommand>,
-    /// Prints the maximum number of entries.
+    /// The command that prints the maximum number of entries.
     #[serde(default)]
     pub limit: Option<RecipeCommand>,
-    /// Prints the minimum time in seconds for which an idle UDP connection is kept.
+    /// The command that prints the minimum time in seconds for which an idle UDP connection is kept.
     #[serde(default)]
     pub timeout: Option<RecipeCommand>,
     /// The default of `{table-size}`, the number of entries in the table.
@@ -61,7 +61,7 @@ pub struct StateSection {
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
-    expecting = "struct DeviceTimers"
+    expecting = "a table with `short` and the timers"
 )]
 pub struct DeviceTimersSection {
     /// Commands that set the short timers.
@@ -97,6 +97,7 @@ pub struct PoolPorts {
     pub last: u16,
 }
 
+/// Port 0 is reserved; a recipe may still name it, for a device that uses it.
 impl Default for PoolPorts {
     fn default() -> Self {
         Self {
@@ -185,7 +186,7 @@ impl Pool {
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
-    expecting = "struct HostSwitch"
+    expecting = "a table with `file` and `value`"
 )]
 pub struct HostSysctl {
     /// The path of the sysctl, below /proc/sys or /sys.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
-    expecting = "struct Step"
+    expecting = "a table with `run`"
 )]
 pub struct RecipeCommand {
     /// The command line.

@@ -110,7 +110,7 @@ pub struct Subscribers {
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
-    expecting = "struct MapRule"
+    expecting = "a table with the keys of a mapping rule"
 )]
 pub struct MapRuleSection {
     /// The rule's IPv6 prefix.
@@ -131,7 +131,7 @@ pub struct MapRuleSection {
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
-    expecting = "struct Softwires"
+    expecting = "a table with the keys of [softwires]"
 )]
 pub struct SoftwiresSection {
     /// The prefix that contains the subscribers' ends.
@@ -162,7 +162,7 @@ pub struct SoftwiresSection {
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
-    expecting = "struct SixRd"
+    expecting = "a table with the keys of [six-rd]"
 )]
 pub struct SixRdSection {
     /// The 6rd prefix, which is 2002::/16 for 6to4.

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
-    expecting = "struct Link"
+    expecting = "a table with `dut` and `tester`"
 )]
 pub struct RecipeLink {
     /// The device's addresses with the link's prefix lengths.
@@ -26,7 +26,7 @@ pub struct RecipeLink {
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
-    expecting = "struct Traffic"
+    expecting = "a table with `left` and `right`"
 )]
 pub struct RecipeTraffic {
     /// The addresses on the left link.

@@ -70,7 +70,7 @@ fn carries_default(shell: &Shell, system: System, interface: &str) -> Result<boo
             .iter()
             .any(RouteOver::is_wide));
     }
-    // The command fails if there is no default route.
+    // The command fails if there is no default route. A lost connection is reported by the next command.
     let route_of = |inet| {
         shell
             .look(&["route", "-n", "get", inet, "default"])

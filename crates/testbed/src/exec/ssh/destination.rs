@@ -34,7 +34,7 @@ impl Destination {
         self.typed(self.config.as_ref().map(SshConfig::path), line)
     }
 
-    /// The same for another process, which must not read the configuration again: it gets the copy.
+    /// Returns the same words for another process, which must not read the configuration again: it gets the copy.
     pub(super) fn of_another_process(&self, line: String) -> Vec<String> {
         self.typed(self.config.as_ref().map(SshConfig::in_use).as_deref(), line)
     }

@@ -18,7 +18,7 @@ const NOT_FOUND: i32 = 127;
 /// The exit status of ssh if ssh itself fails.
 const OF_SSH: i32 = 255;
 
-/// The words for an ssh that ended so without a word, as the highest exit status of a command also does.
+/// The words for a command that ended with 255 and printed nothing: ssh itself failed, or the command returned 255.
 const NOTHING_SAID: &str = "it printed nothing; over ssh, this status means that the connection was lost: does the machine still answer?";
 
 /// The timeout for a machine to show that it still responds.
@@ -46,7 +46,7 @@ impl PartialEq for Remote {
 impl Eq for Remote {}
 
 impl Remote {
-    /// A machine by the name ssh knows it by, a `Host` of ssh_config or `user@host`; `config` is read instead of the usual ssh_config.
+    /// Returns a machine by its ssh name, a `Host` of ssh_config or `user@host`; `config` is read instead of the usual ssh_config.
     /// Nothing is opened yet.
     pub fn new(destination: &str, config: Option<&SshConfig>) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Remote {
         }
     }
 
-    /// The file that ssh reads in place of its usual configuration.
+    /// Returns the file that ssh reads in place of its usual configuration.
     pub fn config(&self) -> Option<&SshConfig> {
         self.destination.config.as_ref()
     }
@@ -104,7 +104,7 @@ impl Remote {
         self.destination.shown(line)
     }
 
-    /// The same for another process, as long as this one lives.
+    /// Returns the same words for another process; they work as long as this process lives.
     pub(crate) fn of_another_process(&self, line: String) -> Vec<String> {
         self.destination.of_another_process(line)
     }
