@@ -5,7 +5,7 @@ use crate::resolved;
 use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
-use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_method::terms::{FrameRate, LossRatio, SECOND_NS};
 use sixbench_method::trial::TrialSettings;
 use toml::de::DeTable;
 
@@ -22,8 +22,6 @@ pub(crate) struct PlanDefaults<'a> {
     pub(crate) machines: &'a [&'a str],
 }
 
-const SECOND: u64 = 1_000_000_000;
-
 /// Returns the trial settings of a profile.
 pub fn standard_trial(profile: Profile) -> TrialSettings {
     let settings = |duration_ns, residual_ns, rest_ns| TrialSettings {
@@ -31,13 +29,13 @@ pub fn standard_trial(profile: Profile) -> TrialSettings {
         residual_ns,
         rest_ns,
         frame_timeout_ns: 0,
-        stall_ns: SECOND / 1000,
+        stall_ns: SECOND_NS / 1000,
     };
     match profile {
-        Profile::Smoke => settings(SECOND * 3 / 4, SECOND / 5, SECOND / 20),
-        Profile::Draft => settings(10 * SECOND, 2 * SECOND, SECOND),
+        Profile::Smoke => settings(SECOND_NS * 3 / 4, SECOND_NS / 5, SECOND_NS / 20),
+        Profile::Draft => settings(10 * SECOND_NS, 2 * SECOND_NS, SECOND_NS),
         // RFC 2544 section 24: at least 60 s; section 23: 2 s for residual frames, at least 5 s of rest.
-        Profile::Rfc | Profile::Custom => settings(60 * SECOND, 2 * SECOND, 5 * SECOND),
+        Profile::Rfc | Profile::Custom => settings(60 * SECOND_NS, 2 * SECOND_NS, 5 * SECOND_NS),
     }
 }
 
@@ -82,7 +80,6 @@ fn standard_start(profile: Profile) -> RepetitionStart {
 /// that are overridden; `None` if there are none.
 pub fn apply_profile(plan: &mut Plan, source: &str, profile: Profile) -> Option<String> {
     let keys = GivenKeys::read(source);
-    let search = standard_search(profile);
     plan.profile = profile;
     let planned_ns = plan.trial.duration_ns;
     plan.trial = TrialSettings {
@@ -95,6 +92,21 @@ pub fn apply_profile(plan: &mut Plan, source: &str, profile: Profile) -> Option<
         .search
         .certainty
         .map(|certainty| certainty.with_trials_of(trial_ns, planned_ns));
+    follow_search(plan, &keys, profile);
+    follow_tests(plan, profile);
+    let overridden = keys.overridden();
+    let name = profile_name(profile);
+    (!overridden.is_empty()).then(|| {
+        format!(
+            "the profile {name} takes the place of what the plan file sets: {}",
+            overridden.join("; ")
+        )
+    })
+}
+
+/// Gives the search the settings of the profile that the file does not set.
+fn follow_search(plan: &mut Plan, keys: &GivenKeys<'_>, profile: Profile) {
+    let search = standard_search(profile);
     if !keys.has("search", "width") {
         plan.search.width = search.width;
     }
@@ -102,12 +114,17 @@ pub fn apply_profile(plan: &mut Plan, source: &str, profile: Profile) -> Option<
         plan.search.start = search.start;
     }
     if !keys.has("search", "method") {
+        // Binary search has one goal (`SearchInfo::takes_several_goals`), and no certainty.
         plan.search.method = if plan.search.goals.len() > 1 || plan.search.certainty.is_some() {
             SearchMethod::Mlrsearch
         } else {
             search.method
         };
     }
+}
+
+/// Gives the tests the repetitions and durations of the profile, which the plan's trials have already.
+fn follow_tests(plan: &mut Plan, profile: Profile) {
     for test in &mut plan.tests {
         if test.measure.family().has_load() {
             test.repetitions = Repetition::Fixed(standard_repetitions(profile));
@@ -120,20 +137,12 @@ pub fn apply_profile(plan: &mut Plan, source: &str, profile: Profile) -> Option<
             settings.follow(profile, plan.trial.duration_ns);
         }
     }
-    let overridden = keys.overridden();
-    let name = profile_name(profile);
-    (!overridden.is_empty()).then(|| {
-        format!(
-            "the profile {name} takes the place of what the plan file sets: {}",
-            overridden.join("; ")
-        )
-    })
 }
 
 /// The keys that a plan file sets explicitly.
 struct GivenKeys<'s>(DeTable<'s>);
 
-/// Keys of `[trial]` and of a `[[test]]` that a profile on the command line overrides.
+/// Keys of `[trial]` and of a `[[test]]` that a profile on the command line overrides. A key whose setting `follow_tests` changes belongs here.
 const OF_TRIAL: [&str; 4] = ["duration", "residual", "rest", "stall"];
 const OF_TEST: [&str; 7] = [
     "repetitions",
@@ -252,7 +261,7 @@ mod tests {
         );
         assert_eq!(
             (plan.trial.duration_ns, plan.trial.frame_timeout_ns),
-            (10 * SECOND, SECOND)
+            (10 * SECOND_NS, SECOND_NS)
         );
         assert_eq!(plan.tests[1].repetitions, Repetition::Fixed(7));
     }

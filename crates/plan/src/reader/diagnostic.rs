@@ -38,9 +38,7 @@ impl Diagnostic {
             ..self
         }
     }
-}
 
-impl Diagnostic {
     /// Returns the same with its control characters shown; those of the source are by the renderer.
     fn shown(&self) -> Self {
         let lines = |text: &String| visible_lines(text).into_owned();
@@ -79,11 +77,7 @@ pub fn render(path: &str, source: &str, diagnostics: &[Diagnostic], color: bool)
         // Passing the whole source for each mistake would take time quadratic in its length.
         line += source[counted..excerpt.start].matches('\n').count();
         counted = excerpt.start;
-        rendered.push(
-            renderer
-                .render(&[show(path, source, diagnostic, &excerpt, line)])
-                .clone(),
-        );
+        rendered.push(renderer.render(&[show(path, source, diagnostic, &excerpt, line)]));
     }
     let more = diagnostics.len() - rendered.len();
     if more > 0 {
@@ -120,6 +114,7 @@ fn show<'a>(
     }
 }
 
+/// Returns the lines of a span, which does not end behind a newline: that of a table ends at its last value.
 fn lines_of(source: &str, span: &Range<usize>) -> Range<usize> {
     let (first, last) = (span.start.min(source.len()), span.end.min(source.len()));
     let start = source[..first].rfind('\n').map_or(0, |at| at + 1);

@@ -297,10 +297,15 @@ pub(crate) fn core(text: &str) -> Result<u32, ValueError> {
 
 /// Reads a share, which is at most 1, or a rate in frames per second, which is above 100: up to there a number without its unit is a forgotten `%`.
 pub(crate) fn share_or_rate(text: &str) -> Result<f64, ValueError> {
-    match units::rate(text) {
-        Ok(rate) if rate.0 > 100 => Ok(rate.0 as f64),
-        // A number that is neither was meant as a rate: of a share it would be more than all.
-        Err(rate @ ValueError::Rate(_)) => units::share(text).map_err(|_| rate),
-        _ => units::share(text),
+    let rate = units::rate(text);
+    if let Ok(rate) = &rate
+        && rate.0 > 100
+    {
+        return Ok(rate.0 as f64);
     }
+    units::share(text).map_err(|share| match rate {
+        // A number that is neither was meant as a rate: of a share it would be more than all.
+        Err(rate @ ValueError::Rate(_)) => rate,
+        _ => share,
+    })
 }

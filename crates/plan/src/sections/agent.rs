@@ -145,7 +145,7 @@ fn check_one_of_each(section: &Section<'_>) {
     if given != [true, false, false, true] && given != [false, true, true, false] {
         section.mistake_with_help(
             "agent",
-            "of a tester on two machines each has one end",
+            "a tester on two machines has one end on each",
             "give `left` and `agent-right`, or `agent-left` and `right`",
         );
     }

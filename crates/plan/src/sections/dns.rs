@@ -96,7 +96,7 @@ pub(crate) fn read_steps(section: &Section<'_>, measure: &Measure) -> DnsSection
             with_aaaa: Vec::new(),
         };
     };
-    check_strays(section);
+    check_inapplicable_keys(section);
     let cached = match dns.role {
         DnsRole::Dns64 => section
             .list("cached", units::whole_percent)
@@ -122,16 +122,16 @@ pub(crate) fn with_devices_that_do_not_fit(
     let unfit: Vec<&DeTable<'_>> = tests_of(table.get_ref())
         .filter(|test| unfit_device(test, library).is_some())
         .collect();
-    let strays = || {
+    let inapplicable = || {
         unfit.iter().flat_map(|test| {
-            STRAYS
+            INAPPLICABLE_KEYS
                 .split(' ')
                 .filter_map(|key| Some(test.get(key)?.span()))
         })
     };
     let others = mistakes
         .into_iter()
-        .filter(|mistake| !strays().any(|span| span == mistake.span));
+        .filter(|mistake| !inapplicable().any(|span| span == mistake.span));
     let of_devices: Vec<Diagnostic> = unfit
         .iter()
         .filter_map(|test| unfit_device(test, library))
@@ -159,14 +159,16 @@ fn unfit_device(test: &DeTable<'_>, library: &Library) -> Option<Diagnostic> {
 }
 
 /// The keys that do not apply to a DNS test: those of forwarded traffic and of connections.
-const STRAYS: &str = "background broadcast connections directions enumerate filters flow-step flows forward-ports frame-sizes frame-timeout \
-    left-addresses left-networks phase-1-delay phase-1-rate phase-1-timeout payload ports \
-    responder-order reverse-ports right-addresses right-networks state-table subscribers table-size \
-    validation-rate";
+const INAPPLICABLE_KEYS: &str = "background broadcast connections directions enumerate filters flow-step flows forward-ports frame-sizes \
+    frame-timeout left-addresses left-networks phase-1-delay phase-1-rate phase-1-timeout payload ports responder-order reverse-ports \
+    right-addresses right-networks state-table subscribers table-size validation-rate";
 
 /// Reports keys that would be ignored, and empty lists of shares. A list of frame sizes would repeat the same measurement.
-fn check_strays(section: &Section<'_>) {
-    for key in STRAYS.split(' ').filter(|key| section.is_given(key)) {
+fn check_inapplicable_keys(section: &Section<'_>) {
+    for key in INAPPLICABLE_KEYS
+        .split(' ')
+        .filter(|key| section.is_given(key))
+    {
         let help =
             "leave it out: DNS queries have a fixed form, and names are used instead of flows";
         section.mistake_with_help(key, format!("`{key}` does not apply to DNS tests"), help);

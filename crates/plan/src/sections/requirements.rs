@@ -6,65 +6,29 @@ use sixbench_conformance::notation::{RequirementFile, built_in};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Measure, RequirementTest};
 
-/// The keys of a test that do not apply to vectors: those of frames at a rate, of repetitions, and of the device's set-up, which vectors have to
-/// themselves.
-const STRAYS: [&str; 38] = [
-    "background",
-    "broadcast",
-    "burst",
-    "connections",
-    "cores",
-    "directions",
-    "duration",
-    "dut-rss-hash",
-    "enumerate",
-    "filters",
-    "flow-step",
-    "flows",
-    "forward-ports",
-    "frame-sizes",
-    "frame-timeout",
-    "fresh-device",
-    "left-addresses",
-    "left-networks",
-    "loss-goals",
-    "maximum",
-    "payload",
-    "phase-1-delay",
-    "phase-1-rate",
-    "phase-1-timeout",
-    "ports",
-    "rate",
-    "rate-per-client",
-    "rates",
-    "repetitions",
-    "responder-order",
-    "reverse-ports",
-    "right-addresses",
-    "right-networks",
-    "state-table",
-    "subscribers",
-    "table-size",
-    "timeout",
-    "validation-rate",
-];
+/// The keys of a test that do not apply to vectors: those of frames at a rate, of repetitions, and of the device's set-up, which the vectors
+/// determine themselves.
+const INAPPLICABLE_KEYS: &str = "background broadcast burst connections cores directions duration dut-rss-hash enumerate filters flow-step \
+    flows forward-ports frame-sizes frame-timeout fresh-device left-addresses left-networks loss-goals maximum payload phase-1-delay \
+    phase-1-rate phase-1-timeout ports rate rate-per-client rates repetitions responder-order reverse-ports right-addresses \
+    right-networks state-table subscribers table-size timeout validation-rate";
 
 /// Checks the settings of a test of requirements; those of any other test are not looked at.
 pub(crate) fn check_requirements(section: &Section<'_>, measure: &Measure) {
     let Some(test) = measure.requirements() else {
         return;
     };
-    check_strays(section);
+    check_inapplicable_keys(section);
     match built_in() {
         Ok(files) => check_names(section, test, files),
         Err(mistake) => section.mistake("measure", mistake.to_string()),
     }
 }
 
-fn check_strays(section: &Section<'_>) {
+fn check_inapplicable_keys(section: &Section<'_>) {
     // Asking whether a key is mentioned also marks it as known, so that it is not reported once more as an unknown one.
-    let given = STRAYS
-        .into_iter()
+    let given = INAPPLICABLE_KEYS
+        .split(' ')
         .filter(|key| section.is_given(key) && section.mentions(key));
     for key in given {
         let help = if key == "rate" {
@@ -102,11 +66,10 @@ fn check_names(section: &Section<'_>, test: &RequirementTest, files: &[Requireme
             section.mistake_with_help(key, format!("no vector is named `{name}`"), help);
         }
     }
-    if ["only", "vectors"]
-        .into_iter()
-        .any(|key| section.is_empty_list(key))
-    {
-        section.mistake("measure", "at least one RFC or vector is needed");
+    for key in ["only", "vectors"] {
+        if section.is_empty_list(key) {
+            section.mistake(key, "at least one RFC or vector is needed");
+        }
     }
 }
 

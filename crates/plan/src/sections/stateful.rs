@@ -133,6 +133,7 @@ fn check_goals(section: &Section<'_>, measure: &Measure, goals: &[LossRatio]) {
 }
 
 fn missing_connections(section: &Section<'_>, measure: &Measure) {
+    // `mentions` also marks a key as known, so all are asked before the early return, or they would be reported as unknown.
     let table_size = section.is_given("table-size").then_some("table-size");
     let given: Vec<_> = KEYS
         .into_iter()
@@ -178,12 +179,13 @@ fn check(section: &Section<'_>, stateful: &Stateful, most: u64) {
         );
     }
     if let Some(delay_ns) = stateful.delay_ns {
-        let longest = Stateful {
+        // Without a delay of its own, `delay_ns` is N / R + 2 T; one T less is the least.
+        let without_delay = Stateful {
             connections: most,
             delay_ns: None,
             ..*stateful
         };
-        let needed_ns = longest.delay_ns(longest.phase_one()) - stateful.timeout_ns;
+        let needed_ns = without_delay.delay_ns(without_delay.phase_one()) - stateful.timeout_ns;
         if delay_ns < needed_ns {
             let title = format!(
                 "phase 1 takes N / R + T = {} s, which is longer than this delay",
@@ -198,7 +200,7 @@ fn check(section: &Section<'_>, stateful: &Stateful, most: u64) {
     }
 }
 
-/// The number of combinations from which they can no longer be numbered.
+/// The smallest number of combinations that cannot be numbered.
 pub const MOST_COMBINATIONS: u64 = 1 << 63;
 
 /// Reports ranges with too few combinations for the connections, or with more than can be numbered.

@@ -34,26 +34,34 @@ pub(crate) fn read_traffic(section: &Section<'_>) -> TrafficSettings {
         broadcast_every: None,
         burst: None,
     };
-    for (key, addresses, networks) in [
-        (
-            "left-networks",
-            traffic.left_addresses,
-            traffic.left_networks,
-        ),
-        (
-            "right-networks",
-            traffic.right_addresses,
-            traffic.right_networks,
-        ),
-    ] {
-        if addresses.is_some() && networks > 1 {
-            section.mistake(
-                key,
-                "either addresses or networks of one side can vary, not both",
-            );
-        }
-    }
+    check_varies_once(
+        section,
+        "left-networks",
+        traffic.left_addresses,
+        traffic.left_networks,
+    );
+    check_varies_once(
+        section,
+        "right-networks",
+        traffic.right_addresses,
+        traffic.right_networks,
+    );
     traffic
+}
+
+/// Refuses varying addresses and varying networks on one side.
+fn check_varies_once(
+    section: &Section<'_>,
+    key: &str,
+    addresses: Option<AddressPart>,
+    networks: u16,
+) {
+    if addresses.is_some() && networks > 1 {
+        section.mistake(
+            key,
+            "either addresses or networks of one side can vary, not both",
+        );
+    }
 }
 
 fn read_ports(section: Section<'_>, otherwise: Ports) -> Ports {
@@ -143,7 +151,12 @@ fn networks(text: &str) -> Result<u16, ValueError> {
         .parse()
         .ok()
         .filter(|networks: &u16| TrafficSettings::NETWORKS.contains(f64::from(*networks)));
-    networks.ok_or_else(|| expected("1 to 256 networks", text))
+    networks.ok_or_else(|| {
+        expected(
+            format!("{} networks", TrafficSettings::NETWORKS.from_to()),
+            text,
+        )
+    })
 }
 
 #[cfg(test)]

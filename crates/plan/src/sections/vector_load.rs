@@ -71,8 +71,8 @@ pub fn check_vector_load(
     }
 }
 
-/// Returns the mistake of each test of a plan file whose device cannot have the load that it asks for, over links with this backend. Other mistakes are left to
-/// the reader. (At ports that a plan names, there are no vectors at all.)
+/// Returns the mistake of each test of a plan file whose device cannot have the load that it asks for, over links with this backend. Reports only this
+/// mistake; the plan reader reports all others. Ports are not checked here, because a plan that names ports is refused for vectors anyway.
 pub(crate) fn unfit_loads(source: &str, library: &Library, io: Backend) -> Vec<Diagnostic> {
     let (table, _) = DeTable::parse_recoverable(source);
     tests_of(table.get_ref())
@@ -80,7 +80,7 @@ pub(crate) fn unfit_loads(source: &str, library: &Library, io: Backend) -> Vec<D
         .collect()
 }
 
-/// No other measure has this key: where it is given, the reader tells that.
+/// Returns the mistake of one test. The measure need not be checked: for any other measure the reader reports `under-load` as an unknown key.
 fn unfit_load(test: &DeTable<'_>, library: &Library, io: Backend) -> Option<Diagnostic> {
     let (load, dut) = (test.get("under-load")?, test.get("dut")?);
     let recipe = library.get(dut.get_ref().as_str()?)?;
