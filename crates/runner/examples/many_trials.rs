@@ -8,10 +8,11 @@ use sixbench_method::record::{
     CoreRole, CoreWatch, CpuSample, FORMAT, Facts, RunPart, TrialRecord, Watch,
 };
 use sixbench_method::replay;
-use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
+use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{LOSS_BIN_NS, Measurer, TrialResult};
 use sixbench_runner::store::Store;
+use sixbench_stats::SplitMix64;
 use sixbench_testbed::Library;
 use std::error::Error;
 use std::fs::{self, OpenOptions};

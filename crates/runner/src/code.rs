@@ -23,40 +23,58 @@ pub type Trusted = BTreeSet<String>;
 /// # Errors
 /// A recipe is not an authority's, or an ssh configuration cannot be read.
 pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<CodeFile>, RunError> {
-    let mut files = of_recipes(plan, library)?;
-    // Listed once for all machines.
+    let files = of_recipes(plan, library)?;
+    Ok(files
+        .into_iter()
+        .chain(of_ssh_configs(links)?)
+        .chain(of_agent_program(links))
+        .chain(of_authority_program(links))
+        .chain(of_ports(links))
+        .collect())
+}
+
+/// Returns the configurations of ssh, each once for all machines.
+fn of_ssh_configs(links: &Links) -> Result<Vec<CodeFile>, RunError> {
+    let of_machines = links.machines.iter().filter_map(RemoteMachine::ssh_config);
     let of_agent = links.agent.iter().filter_map(|agent| agent.remote.config());
     let of_authority = links
         .authority
         .iter()
         .filter_map(AuthorityMachine::ssh_config);
-    let of_machines = links.machines.iter().filter_map(RemoteMachine::ssh_config);
+    let mut files = Vec::new();
     for config in of_machines.chain(of_agent).chain(of_authority) {
         let file = of_ssh(config)?;
         if !files.contains(&file) {
             files.push(file);
         }
     }
-    let of_agent = links.agent.iter().filter(|agent| agent.has_own_program());
-    files.extend(
-        of_agent
-            .map(|agent| of_program("agent-program", &agent.program, agent.remote.destination())),
-    );
-    let of_authority = links
-        .authority
-        .iter()
-        .filter_map(|machine| Some((machine.program()?.to_str()?, machine.name())));
-    files.extend(of_authority.map(|(program, machine)| of_program("authority", program, machine)));
-    files.extend(
-        links
-            .ports
-            .iter()
-            .flatten()
-            .map(ToString::to_string)
-            .filter(|port| names_files(port))
-            .map(of_port),
-    );
     Ok(files)
+}
+
+fn of_agent_program(links: &Links) -> Option<CodeFile> {
+    let agent = links
+        .agent
+        .as_ref()
+        .filter(|agent| agent.has_own_program())?;
+    Some(of_program(
+        "agent-program",
+        &agent.program,
+        agent.remote.destination(),
+    ))
+}
+
+fn of_authority_program(links: &Links) -> Option<CodeFile> {
+    let machine = links.authority.as_ref()?;
+    let program = machine.program()?.to_str()?;
+    Some(of_program("authority", program, machine.name()))
+}
+
+fn of_ports(links: &Links) -> Vec<CodeFile> {
+    let ports = links.ports.iter().flatten().map(ToString::to_string);
+    ports
+        .filter(|port| names_files(port))
+        .map(of_port)
+        .collect()
 }
 
 /// Returns the files of the recipes of a plan's devices and authorities whose commands a run would execute.
@@ -109,7 +127,10 @@ fn of_port(port: String) -> CodeFile {
     }
 }
 
-/// ssh runs what its configuration names, such as a `ProxyCommand`, on this machine. Files that it includes would run without having been agreed to.
+/// Returns the configuration of ssh as a file to agree to, because ssh runs commands that are in it, such as a `ProxyCommand`, on this machine.
+///
+/// # Errors
+/// It cannot be read, or has an `Include`, whose files would not be part of the digest.
 fn of_ssh(config: &SshConfig) -> Result<CodeFile, RunError> {
     let path = config.path().display().to_string();
     let unread = |error| {

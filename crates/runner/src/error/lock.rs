@@ -71,7 +71,8 @@ pub struct LockHolder {
 impl LockHolder {
     /// Returns a text about the resources that both need, or `None` if they can run at the same time.
     pub(crate) fn shared_with(&self, other: &Self) -> Option<String> {
-        // The name of an interface is unique within a network namespace only, but the address of a backend everywhere.
+        // The name of an interface is unique within a network namespace only, but the address of a backend everywhere. The kernel allows no colon in the
+        // name of an interface.
         let is_same = |port: &&String| self.network == other.network || port.contains(':');
         let ports: Vec<String> = self
             .ports

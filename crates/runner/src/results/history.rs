@@ -52,16 +52,8 @@ pub fn write_history(request: &HistoryRequest<'_>) -> Result<WrittenHistory, Run
         }
         .into());
     }
-    let page = request
-        .page
-        .map_or_else(|| request.folder.join("history.html"), Path::to_owned);
-    let data = page.with_extension("json");
-    if data == page {
-        return Err(StoreError::PageIsData(page).into());
-    }
-    OwnFile::Page.check(&page)?;
-    OwnFile::HistoryData.check(&data)?;
-    // Links are relative to it.
+    let (page, data) = files_of(request)?;
+    // The links of the page are relative to this folder.
     let pages = Path::new(".").join(store::make_folder_of(&page)?.path());
     let entries = entries(&runs, request.label, &pages);
     let input = HistoryInput {
@@ -83,6 +75,23 @@ pub fn write_history(request: &HistoryRequest<'_>) -> Result<WrittenHistory, Run
         skipped,
         summary,
     })
+}
+
+/// Returns the paths of the page and of its data.
+///
+/// # Errors
+/// Both would be the same file, or one of them is a file that no history has written.
+fn files_of(request: &HistoryRequest<'_>) -> Result<(PathBuf, PathBuf), StoreError> {
+    let page = request
+        .page
+        .map_or_else(|| request.folder.join("history.html"), Path::to_owned);
+    let data = page.with_extension("json");
+    if data == page {
+        return Err(StoreError::PageIsData(page));
+    }
+    OwnFile::Page.check(&page)?;
+    OwnFile::HistoryData.check(&data)?;
+    Ok((page, data))
 }
 
 /// Returns the name of a folder, regardless of how its path is given.

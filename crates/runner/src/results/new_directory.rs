@@ -34,6 +34,8 @@ pub fn check_new(directory: &Path) -> Result<()> {
     if directory.is_relative() && std::env::current_dir().is_err() {
         return Err(StoreError::NoWorkingDirectory(directory.to_owned()));
     }
+    // `trials.jsonl` is made first and `resolved.toml` last, so a directory with the first but without the second is one of a run that was killed before
+    // it began; what it has is replaced.
     let was_begun = directory.join(TRIALS).exists() && directory.join("resolved.toml").exists();
     if was_begun || has_trials(directory) {
         return Err(StoreError::HoldsResults(directory.to_owned()));
@@ -51,7 +53,7 @@ pub fn check_new(directory: &Path) -> Result<()> {
     })
 }
 
-/// Refuses a directory in which anything is, other than what a killed merge has left.
+/// Refuses a directory that is not empty. The caller has removed what a killed merge has left.
 ///
 /// # Errors
 /// It holds results or other files.

@@ -11,6 +11,7 @@ pub(crate) fn run_order(sides: [&[CollectedRun]; 2]) -> (RunOrder, String) {
     let mut all: Vec<(Timestamp, usize)> = runs(0).chain(runs(1)).collect();
     all.sort();
     let is_turn = |pair: &[(Timestamp, usize)]| matches!(pair, [a, b] if a.1 != b.1);
+    // Two runs in all, A and B, are one after the other, not in turns.
     if all.len() > 2 && all.chunks(2).all(is_turn) {
         (
             RunOrder::InTurns,

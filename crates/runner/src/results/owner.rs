@@ -89,6 +89,7 @@ fn user_for(found: &[(Metadata, FileUse)], caller: Option<Account>) -> Option<Ac
         return Some(caller.unwrap_or(NOBODY));
     };
     let is_only_owner = owners.iter().all(|owner| owner.user == first.user);
+    // Root comes last. It is among the owners only if it owns one of the paths.
     owners.sort_by_key(|owner| owner.user == 0);
     let may_all = |account: &Account| {
         found
@@ -198,10 +199,10 @@ pub fn give(file: impl AsFd) -> io::Result<()> {
     }
 }
 
-/// Gives the file at a path away, as of [`give`].
+/// Gives the file at a path to the user who called sudo.
 ///
 /// # Errors
-/// As of [`give`]; there is none.
+/// There is no such file; those of [`give`].
 pub fn give_at(path: &Path) -> io::Result<()> {
     let folder = open(path.parent().unwrap_or(path))?;
     give(folder.read(path.file_name().unwrap_or_default())?)

@@ -47,7 +47,7 @@ pub fn folder(directory: &Path) -> Result<Folder> {
 /// Opens the results directory of a run that goes on.
 ///
 /// # Errors
-/// As of [`folder`].
+/// Those of [`folder`].
 pub fn begun(directory: &Path) -> Result<Folder> {
     owner::open(directory).map_err(|error| StoreError::NoRun {
         directory: directory.to_owned(),

@@ -7,7 +7,7 @@ use crate::error::RunError;
 use crate::request::{SessionRequest, Site};
 use crate::version::VERSION;
 use sixbench_io::PortSpec;
-use sixbench_plan::{Links, end_word};
+use sixbench_plan::{AgentMachine, Links, end_word};
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{
     AuthorityMachine, Cores, Devices, DutOptions, LinkSettings, Recipe, RemoteAuthority, Sysctls,
@@ -48,7 +48,8 @@ impl BuiltTestbed {
         carries_frames: bool,
     ) -> Result<Self, RunError> {
         let recipe = request.recipe;
-        let governor = governed(site)?;
+        // For all cores of the plan, since the layout of this device is not known yet.
+        let governor = set_governor(site)?;
         let of_namespace = request
             .cores
             .of_every()
@@ -60,9 +61,9 @@ impl BuiltTestbed {
             queues: built_queues(site.links, carries_frames),
         };
         let (links, remote, dut) = if let Some(ports) = &site.links.ports {
-            cabled(site, request, ports, carries_frames, &options)?
+            set_up_cabled(site, request, ports, carries_frames, &options)?
         } else {
-            let (links, dut) = started(site, request, &cores, settings, &options)?;
+            let (links, dut) = set_up_here(site, request, &cores, settings, &options)?;
             (links, RemoteParts::default(), dut)
         };
         if defers_interrupts(site.links, carries_frames) {
@@ -92,7 +93,8 @@ impl BuiltTestbed {
 }
 
 /// Sets the frequency governor of the cores in use, if the plan specifies one.
-fn governed(site: &Site<'_>) -> Result<Option<Sysctls>, RunError> {
+/// Sets the governor that the plan names, if it names one, for the cores of the tester and of the device.
+fn set_governor(site: &Site<'_>) -> Result<Option<Sysctls>, RunError> {
     let Some(governor) = &site.links.governor else {
         return Ok(None);
     };
@@ -106,7 +108,7 @@ fn governed(site: &Site<'_>) -> Result<Option<Sysctls>, RunError> {
 
 /// Takes ports that are cabled to a device, and sets up the device, or the devices of a row, if they are on other machines. If the authority behind
 /// them has its own machine, that is set up first, because the link to it has no carrier until then.
-fn cabled(
+fn set_up_cabled(
     site: &Site<'_>,
     request: &SessionRequest<'_>,
     ports: &[PortSpec; 2],
@@ -118,20 +120,21 @@ fn cabled(
         .links
         .authority
         .as_ref()
-        .map(|machine| behind(site, machine, request))
+        .map(|machine| set_up_authority(site, machine, request))
         .transpose()?;
     let remote = RemoteParts {
         authority,
         agent: agent::lend(site, request)?,
     };
     let dut = (!site.links.machines.is_empty())
-        .then(|| away(site, request, options))
+        .then(|| set_up_remote_devices(site, request, options))
         .transpose()?;
     links.wait_for_carriers()?;
     Ok((links, remote, dut))
 }
 
-fn behind(
+/// Sets up the authority behind a DNS64 server on its own machine.
+fn set_up_authority(
     site: &Site<'_>,
     machine: &AuthorityMachine,
     request: &SessionRequest<'_>,
@@ -146,7 +149,7 @@ fn behind(
 }
 
 /// Sets up a device on this machine and its links. `settings` apply to links that are built.
-fn started(
+fn set_up_here(
     site: &Site<'_>,
     request: &SessionRequest<'_>,
     cores: &Cores,
@@ -164,7 +167,8 @@ fn started(
     Ok((TesterLinks::Built(topology), Some(dut)))
 }
 
-fn away(
+/// Sets up the device, or the devices of a row, on other machines.
+fn set_up_remote_devices(
     site: &Site<'_>,
     request: &SessionRequest<'_>,
     options: &DutOptions,
@@ -184,6 +188,7 @@ fn away(
     )
 }
 
+/// Returns the sentences on the layout of a tester that uses ports it did not create.
 fn on_ports(links: &Links, recipe: &Recipe) -> Vec<String> {
     let Some([left, right]) = &links.ports else {
         return Vec::new();
@@ -196,36 +201,45 @@ fn on_ports(links: &Links, recipe: &Recipe) -> Vec<String> {
         0 => ("ports", ""),
     };
     if let Some(agent) = &links.agent {
-        let (here, there) = (end_word(agent.other_end()), end_word(agent.sends));
-        let mut sentences = vec![format!(
-            "the tester is on two machines: its {here} end is the interface {} of this one, its {there} end {} of {}{apart}; the DUT is \
-             cabled to both",
-            links.own_interfaces().concat(),
-            agent.interface,
-            agent.remote.destination()
-        )];
-        if links.machines.is_empty() {
-            sentences.push("the DUT was not set up by sixbench".to_owned());
-        } else {
-            sentences.extend(layout_of_machines(&links.machines, recipe));
-        }
-        return sentences;
+        return on_two_machines(links, agent, recipe, apart);
     }
-    if links.machines.is_empty() && links.authority.is_some() {
-        let dut = format!(
-            "the DUT is cabled to this machine's interface {left}; it was not set up by sixbench"
-        );
-        return vec![
-            dut,
+    match (links.machines.is_empty(), links.authority.is_some()) {
+        (true, true) => vec![
+            format!(
+                "the DUT is cabled to this machine's interface {left}; it was not set up by sixbench"
+            ),
             format!("the tester's interfaces are {left} and {right}{apart}"),
-        ];
-    }
-    if links.machines.is_empty() {
-        return vec![format!(
+        ],
+        (true, false) => vec![format!(
             "the DUT is cabled to this machine's {kind} {left} and {right}{apart}; it was not set up by sixbench"
-        )];
+        )],
+        (false, _) => {
+            let mut sentences = layout_of_machines(&links.machines, recipe);
+            sentences.push(format!("the tester's are {left} and {right}{apart}"));
+            sentences
+        }
     }
-    let mut sentences = layout_of_machines(&links.machines, recipe);
-    sentences.push(format!("the tester's are {left} and {right}{apart}"));
+}
+
+/// Returns the sentences on a tester with an end on each of two machines.
+fn on_two_machines(
+    links: &Links,
+    agent: &AgentMachine,
+    recipe: &Recipe,
+    apart: &str,
+) -> Vec<String> {
+    let (here, there) = (end_word(agent.other_end()), end_word(agent.sends));
+    let mut sentences = vec![format!(
+        "the tester is on two machines: its {here} end is the interface {} of this one, its {there} end {} of {}{apart}; the DUT is \
+         cabled to both",
+        links.own_interfaces().concat(),
+        agent.interface,
+        agent.remote.destination()
+    )];
+    if links.machines.is_empty() {
+        sentences.push("the DUT was not set up by sixbench".to_owned());
+    } else {
+        sentences.extend(layout_of_machines(&links.machines, recipe));
+    }
     sentences
 }

@@ -556,7 +556,7 @@ impl Manager<'_> {
         self.rest()
     }
 
-    /// Performs a trial of vectors of requirements. Their device is brought up for the trial alone.
+    /// Performs a trial of vectors of requirements. Their device is brought up only for the trial.
     fn vectors(
         &mut self,
         test: &Test,

@@ -4,18 +4,16 @@
 use super::rigged_tests::{ONE_AT_A_TIME, counters, perform, recipe};
 use sixbench_method::plan::{Measure, Payload, ResponseTime, Test, TrafficSettings};
 use sixbench_method::record::Watch;
-use sixbench_method::terms::FrameRate;
+use sixbench_method::terms::{FrameRate, SECOND_NS};
 use sixbench_method::trial::{TrialResult, TrialSpec};
 
 /// Low enough for any queue on the way.
 const RATE: FrameRate = FrameRate(1_000);
-const SECOND: u64 = 1_000_000_000;
-
 /// Sends requests through Linux forwarding for a second. Also returns the packet count of every nftables counter, in the order of the rules.
 fn asked(payload: Payload, rules: &[&str]) -> (TrialResult, Watch, Vec<u64>) {
     let measure = Measure::ResponseTime(ResponseTime {
         rate_per_client: RATE,
-        duration_ns: SECOND,
+        duration_ns: SECOND_NS,
         outstanding: None,
     });
     let traffic = TrafficSettings {
@@ -31,7 +29,7 @@ fn asked(payload: Payload, rules: &[&str]) -> (TrialResult, Watch, Vec<u64>) {
     let (result, watch, listing) = perform(
         &recipe("linux-ipv6", rules),
         &test,
-        &TrialSpec::response(RATE, SECOND),
+        &TrialSpec::response(RATE, SECOND_NS),
         look,
     );
     (result, watch, counters(&listing))

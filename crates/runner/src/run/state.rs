@@ -141,17 +141,15 @@ fn needed_ns(test: &Test, plan: &Plan) -> u64 {
 mod tests {
     use super::*;
     use sixbench_method::plan::{Load, Measure, PdvStream, Profile, Reset, Stateful};
-    use sixbench_method::terms::FrameRate;
+    use sixbench_method::terms::{FrameRate, SECOND_NS};
     use sixbench_method::trial::TrialSettings;
     use sixbench_plan::{standard_search, standard_trial};
-
-    const SECOND: u64 = 1_000_000_000;
 
     /// Returns the seconds that a test of this measure needs. Trials of a search take 10 s, and the residual time is 2 s.
     fn needed_s(measure: Measure, stateful: Option<Stateful>) -> f64 {
         let trial = TrialSettings {
-            duration_ns: 10 * SECOND,
-            residual_ns: 2 * SECOND,
+            duration_ns: 10 * SECOND_NS,
+            residual_ns: 2 * SECOND_NS,
             ..standard_trial(Profile::Smoke)
         };
         let test = Test {
@@ -172,19 +170,19 @@ mod tests {
             reference: None,
             tests: vec![test],
         };
-        needed_ns(&plan.tests[0], &plan) as f64 / SECOND as f64
+        needed_ns(&plan.tests[0], &plan) as f64 / SECOND_NS as f64
     }
 
     #[test]
     fn a_connection_must_last_from_the_first_frame_of_phase_1_to_the_last_of_phase_2() {
         // Phase 1 sends for 5 s, followed by two timeouts T of 0.5 s each (RFC 9693).
-        let stateful = Stateful::new(10_000, FrameRate(2_000), SECOND / 2);
+        let stateful = Stateful::new(10_000, FrameRate(2_000), SECOND_NS / 2);
         assert_eq!(
             needed_s(Measure::Throughput, Some(stateful)),
             6.0 + 10.0 + 2.0
         );
         let settled = Stateful {
-            delay_ns: Some(20 * SECOND),
+            delay_ns: Some(20 * SECOND_NS),
             ..stateful
         };
         assert_eq!(
@@ -198,16 +196,16 @@ mod tests {
     fn the_longest_trial_of_the_test_counts_with_all_that_it_sends() {
         let load = Load::OfThroughput(0.5);
         let stream = |duration_ns| Measure::Pdv(PdvStream { load, duration_ns });
-        assert_eq!(needed_s(stream(120 * SECOND), None), 120.0 + 2.0);
+        assert_eq!(needed_s(stream(120 * SECOND_NS), None), 120.0 + 2.0);
         assert_eq!(
-            needed_s(stream(4 * SECOND), None),
+            needed_s(stream(4 * SECOND_NS), None),
             10.0 + 2.0,
             "the search for its load takes longer"
         );
         let reset = Measure::Reset(Reset {
             load,
-            before_ns: 15 * SECOND,
-            after_ns: 40 * SECOND,
+            before_ns: 15 * SECOND_NS,
+            after_ns: 40 * SECOND_NS,
         });
         assert_eq!(needed_s(reset, None), 15.0 + 40.0 + 2.0);
     }

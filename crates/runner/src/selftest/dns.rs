@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 const DNS_PORT: u16 = 53;
-/// The highest rate that the search tries first. 2.2 times as many queries are looped.
+/// The highest rate of the first search. For a rate r the self-test loops 2 (r + 0.1 r) queries/s (RFC 8219 section 9.2.1), see [`Certificate::looped`].
 const FIRST_MAXIMUM: u64 = 1_000_000;
 /// The highest rate that it tries at all, far above what the kernel's sockets can do. A result there is "at least".
 const LAST_MAXIMUM: u64 = 64 * FIRST_MAXIMUM;
@@ -25,8 +25,7 @@ pub(super) const DURATION_NS: u64 = 500_000_000;
 /// The distance of the bounds at which a search ends, as a share of the upper one.
 const WIDTH: f64 = 0.01;
 
-/// Measures the highest rate that is looped with every answer correct within a quarter of a second: with one core for both ends, and with one core
-/// for each.
+/// Measures the highest rate that is looped ([`looped`]): with one core for both ends, and with one core for each.
 pub(super) fn figures(stop: &Arc<AtomicBool>) -> Result<Vec<SelftestResult>, RunError> {
     let cores: Vec<u32> = allowed_cores()?;
     let layouts = [("one core for both", 1), ("a core each", 2)];
@@ -78,7 +77,7 @@ impl LoopPath {
     fn listen(&self) -> std::io::Result<SocketAddr> {
         match self.namespaces {
             Some(_) => Ok(SocketAddr::new(self.host, DNS_PORT)),
-            // The authority takes the port over immediately.
+            // The authority binds the same port at once. If another program takes it in between, the authority fails with an error that says so.
             None => UdpSocket::bind(SocketAddr::new(self.host, 0))
                 .and_then(|socket| socket.local_addr()),
         }
@@ -94,7 +93,8 @@ pub(super) struct LoopedTrials {
     pub(super) times: NonZeroU32,
 }
 
-/// Measures the highest rate that is looped with every answer correct within a quarter of the timeout of `trials`.
+/// Measures the highest rate that is looped with every answer correct within a quarter of the timeout of `trials`, which RFC 8219 section
+/// 9.2.1 requires of the tester.
 pub(super) fn looped(
     what: String,
     path: &LoopPath,
@@ -125,13 +125,8 @@ fn unbounded(
         let rate = certify(FrameRate(most))?.0;
         let is_at_maximum = rate >= most;
         if !is_at_maximum || most >= LAST_MAXIMUM {
-            let per_second = if rate == 0 {
-                0
-            } else {
-                Certificate::looped(rate)
-            };
             return Ok(LoopedRate {
-                per_second,
+                per_second: Certificate::looped(rate),
                 is_at_least: is_at_maximum,
             });
         }

@@ -7,7 +7,7 @@ use crate::RunError;
 use serde::Serialize;
 use sixbench_engine::dns::DnsSettings;
 use sixbench_io::thread::allowed_cores;
-use sixbench_method::terms::FrameRate;
+use sixbench_method::terms::{FrameRate, SECOND_NS};
 use sixbench_method::trial::{Measurer, TrialKind, TrialSpec};
 use sixbench_testbed::existing::OwnAddresses;
 use sixbench_testbed::{Hosts, Interfaces, Shell, sweep};
@@ -19,8 +19,6 @@ use std::sync::atomic::AtomicBool;
 
 /// The rates in the paper's tables 1 to 3, then those in its table 4.
 const RATES: [u64; 8] = [10, 100, 1000, 10_000, 100_000, 200_000, 250_000, 300_000];
-/// The queries of a trial are due within one second.
-const SECOND_NS: u64 = 1_000_000_000;
 const TRIALS: usize = 11;
 /// The timeouts in figure 17, in milliseconds.
 const TIMEOUTS_MS: [u64; 4] = [200, 100, 50, 25];
@@ -209,6 +207,7 @@ fn accuracy(rate: u64, stop: &Arc<AtomicBool>) -> Result<SendingAccuracy, RunErr
     )?;
     let spec = TrialSpec {
         kind: TrialKind::Queries,
+        // The queries of a trial are due within one second.
         ..TrialSpec::constant(FrameRate(rate), SECOND_NS)
     };
     let mut trials = Vec::with_capacity(TRIALS);

@@ -51,6 +51,7 @@ impl<R: Read> Read for ErrorHolder<R> {
 }
 
 impl<W: Write> Write for ErrorHolder<W> {
+    // `Write::write_all` repeats an interrupted call itself; the compressor reads with `read` alone.
     fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
         self.unless_failed(octets.len(), |inner| inner.write(octets))
     }

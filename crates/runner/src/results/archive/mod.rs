@@ -3,7 +3,7 @@
 //!
 //! # Dependencies
 //!
-//! `runner::results::archive` packs a directory with crates written in Rust alone (`tar`, `ruzstd`, `sha2`), because the static program
+//! `runner::results::archive` packs a directory with crates written only in Rust (`tar`, `ruzstd`, `sha2`), because the static program
 //! is built without a C compiler.
 
 mod error;

@@ -20,6 +20,7 @@ pub(super) fn agreed(
     sides: [&[CollectedRun]; 2],
     named: Option<&str>,
 ) -> Result<AgreedReference, SetError> {
+    // All runs of a side have the same plan (head of `sets`), so the first stands for them.
     let plans = sides.map(|runs| &runs[0].stored.plan);
     match named {
         Some(name) => check(plans, name).map(|()| AgreedReference {

@@ -66,7 +66,7 @@ impl ConformanceDirectory {
     /// run wrote is removed, so that no capture is left of a vector that is right now. `loaded` is empty if there was no load.
     ///
     /// # Errors
-    /// As of [`ConformanceDirectory::open`]; a file cannot be written.
+    /// Those of [`ConformanceDirectory::open`]; a file cannot be written.
     pub fn write(
         &self,
         results: &mut DeviceResults,

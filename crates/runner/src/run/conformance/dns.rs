@@ -51,7 +51,7 @@ fn no_vectors(recipe: &Recipe) -> RunError {
 /// Brings a server up, asks it the queries of the vectors, and undoes everything.
 ///
 /// # Errors
-/// As of [`super::perform`].
+/// Those of [`super::perform`].
 pub(super) fn perform(
     site: &Site<'_>,
     recipe: &Recipe,

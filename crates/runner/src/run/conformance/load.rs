@@ -77,7 +77,7 @@ impl DeviceLoad {
     /// Sends the vectors once more while the load is on. `quiet` is what was found without it.
     ///
     /// # Errors
-    /// As of [`VectorTester::run_under_load`].
+    /// Those of [`VectorTester::run_under_load`].
     pub(super) fn ask(
         mut self,
         tester: &mut VectorTester,

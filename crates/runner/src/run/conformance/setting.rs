@@ -131,8 +131,8 @@ impl<'r> FamilySides<'r> {
             .collect()
     }
 
-    /// Returns the roles whose addresses have no mapping. Where everything has one, as with a prefix, the role is absent; so it is where a role is
-    /// not known that has a mapping.
+    /// Returns the roles whose addresses have no mapping. A role is left out if every address has a mapping, as behind a prefix, or if the role next to
+    /// which its address lies is unknown.
     fn unmapped(&self, known: &[RoleAddresses]) -> Result<Vec<RoleAddresses>, RunError> {
         let translator = self.translator()?;
         let host6 = address_in(known, Role::Host6).and_then(|host6| host6.ipv4);
@@ -146,7 +146,8 @@ impl<'r> FamilySides<'r> {
         let near = near.into_iter().filter_map(|(role, address)| {
             Some((
                 role,
-                neighbours_of(address?).find(|address| !translator.has_mapping(*address))?,
+                neighbours_of(address?)
+                    .find(|near| !translator.has_mapping(*near) && is_free(known, *near))?,
             ))
         });
         let outside = [
@@ -189,13 +190,21 @@ fn address_in(known: &[RoleAddresses], role: Role) -> Option<&RoleAddresses> {
     known.iter().find(|known| known.role == role)
 }
 
+/// Returns whether no role has an address yet.
+fn is_free(known: &[RoleAddresses], address: IpAddr) -> bool {
+    known.iter().all(|role| match address {
+        IpAddr::V4(address) => role.ipv4 != Some(address),
+        IpAddr::V6(address) => role.ipv6 != Some(address),
+    })
+}
+
 fn is_of(address: IpAddr, side: Side) -> bool {
     address.is_ipv4() == (side == Side::Ipv4)
 }
 
-/// Returns addresses that differ from one only in the last octet.
+/// Returns other addresses that differ from one only in the last octet.
 pub(super) fn neighbours_of(address: IpAddr) -> impl Iterator<Item = IpAddr> {
-    HOST_NUMBERS.into_iter().map(move |number| match address {
+    let numbered = HOST_NUMBERS.into_iter().map(move |number| match address {
         IpAddr::V4(address) => {
             let [a, b, c, _] = address.octets();
             Ipv4Addr::new(a, b, c, number).into()
@@ -205,7 +214,8 @@ pub(super) fn neighbours_of(address: IpAddr) -> impl Iterator<Item = IpAddr> {
             octets[15] = number;
             Ipv6Addr::from(octets).into()
         }
-    })
+    });
+    numbered.filter(move |near| *near != address)
 }
 
 #[cfg(test)]
@@ -222,6 +232,20 @@ mod tests {
         setting
             .address(role, family)
             .map(|address| address.to_string())
+    }
+
+    #[test]
+    fn an_address_is_not_its_own_neighbour() {
+        let neighbours = |address: &str| -> Vec<String> {
+            neighbours_of(address.parse().expect("an address"))
+                .map(|near| near.to_string())
+                .collect()
+        };
+        assert_eq!(
+            neighbours("192.0.2.77"),
+            ["192.0.2.177", "192.0.2.97", "192.0.2.199"]
+        );
+        assert_eq!(neighbours("2001:db8::1").len(), 4);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use sixbench_io::thread::give_up_privileges;
 /// Sends the vectors, and returns their outcomes in the same order. A stop ends it early, with what was found until then.
 ///
 /// # Errors
-/// As of [`VectorTester::run`]; a command of the recipe fails.
+/// Those of [`VectorTester::run`]; a command of the recipe fails.
 pub(super) fn records(
     tester: &mut VectorTester,
     testbed: &mut BuiltTestbed,

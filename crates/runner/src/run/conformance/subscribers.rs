@@ -106,7 +106,7 @@ fn roles(
     roles
 }
 
-/// Returns the addresses of a subscriber: at a NAT, its IPv4 address is inside its tunnel alone.
+/// Returns the addresses of a subscriber: at a NAT, its IPv4 address is only inside its tunnel.
 fn end_of(role: Role, subscriber: &Subscriber, is_behind_nat: bool) -> RoleAddresses {
     let ipv6 = subscriber.ipv6;
     let ipv4 = subscriber.ipv4.filter(|_| !is_behind_nat).unwrap_or(ipv6);

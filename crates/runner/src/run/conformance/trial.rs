@@ -97,7 +97,7 @@ pub(crate) fn check(
 /// Brings the device up, sends it the vectors of a test, and undoes everything.
 ///
 /// # Errors
-/// As of [`perform`]; no vector is selected.
+/// Those of [`perform`]; no vector is selected.
 pub(crate) fn trial(
     site: &Site<'_>,
     recipe: &Recipe,

@@ -1,5 +1,5 @@
-//! The directory with what became of a device: `robustness.json`, and after a crash the frames that make it, as `robustness.pcap`. A run replaces what an
-//! earlier one wrote, and nothing else: the data have the SHA-256 of the capture, which looks like that of any other program.
+//! The directory with what became of a device: `robustness.json`, and after a crash the frames that make it, as `robustness.pcap`. A run replaces only
+//! what an earlier run wrote. A capture does not show which program wrote it, so `robustness.json` has its SHA-256.
 
 use crate::error::store::Result;
 use crate::results::own_files::OwnFile;
@@ -30,7 +30,7 @@ impl RobustnessDirectory {
     /// It cannot be made or written to, or something that no run has written has the name of a file that this run may write.
     pub fn open(path: &Path) -> Result<Self> {
         let opened = Self(ResultsFolder::open(path, RESULTS)?);
-        opened.check()?;
+        opened.check_and_find_capture()?;
         Ok(opened)
     }
 
@@ -42,9 +42,9 @@ impl RobustnessDirectory {
     /// Writes the results, and after a crash its frames, whose file is noted in them. What an earlier run wrote is removed.
     ///
     /// # Errors
-    /// As of [`RobustnessDirectory::open`]; a file cannot be written.
+    /// Those of [`RobustnessDirectory::open`]; a file cannot be written.
     pub fn write(&self, results: &mut RobustnessResults, capture: &[TimedFrame]) -> Result<()> {
-        let has_earlier = self.check()?;
+        let has_earlier = self.check_and_find_capture()?;
         let octets = self.0.written(CAPTURE, pcap::octets(capture))?;
         if results.robustness.crash.is_some() {
             results.capture = Some(self.0.shown(CAPTURE));
@@ -53,7 +53,8 @@ impl RobustnessDirectory {
         if has_earlier {
             self.0.written(CAPTURE, self.0.folder.remove(CAPTURE))?;
         }
-        // The data come first: they name the capture, so that one of a run that is killed here can be replaced.
+        // The JSON is written first: it has the digest of the capture, so a later run recognises and replaces a capture even if this run is killed before
+        // the end.
         let text = serde_json::to_string_pretty(results)?;
         write(&self.0.folder, RESULTS, text)?;
         if results.capture.is_some() {
@@ -63,7 +64,7 @@ impl RobustnessDirectory {
     }
 
     /// Refuses files that no run has written, and returns true if there is the capture of an earlier one.
-    fn check(&self) -> Result<bool> {
+    fn check_and_find_capture(&self) -> Result<bool> {
         OwnFile::Robustness.check(&self.results())?;
         let text = self.0.folder.text(RESULTS).unwrap_or_default();
         let earlier: Option<EarlierCapture> = serde_json::from_str(&text).ok();
