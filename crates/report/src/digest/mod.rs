@@ -207,7 +207,7 @@ impl<'a> Digest<'a> {
     }
 
     /// Returns a sentence on the disturbed trials that were judged by what they lost in tenths of a second in which nobody disturbed them, where RFC 2544
-    /// knows whole trials alone; `None` if there are none.
+    /// knows only whole trials; `None` if there are none.
     pub(crate) fn judged_by_slices(&self) -> Option<String> {
         let is_one = |record: &&TrialRecord| {
             self.verdict(record) == Verdict::Lost

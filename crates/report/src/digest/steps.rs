@@ -42,13 +42,14 @@ pub(crate) struct CapacityStep {
     #[serde(rename = "rate")]
     pub(crate) rates: Option<Summary>,
     /// The lowest rate that lost connections, where some repetition did not hold it.
-    pub(crate) not_at: Option<u64>,
+    #[serde(rename = "not_at")]
+    pub(crate) lowest_lost_rate: Option<u64>,
 }
 
 /// The data that one repetition contributes to a step.
 struct StepRepetition {
     rate: Option<u64>,
-    not_at: Option<u64>,
+    lowest_lost_rate: Option<u64>,
     trials: usize,
 }
 
@@ -62,7 +63,7 @@ impl<'a> Digest<'a> {
 }
 
 impl PointDigest<'_> {
-    /// The steps, exponential phase first, each by ascending numbers.
+    /// Returns the steps, the exponential phase first, each phase by ascending numbers.
     pub(crate) fn steps(&self, goal: LossRatio) -> Vec<CapacityStep> {
         let mut found: BTreeMap<(SearchPhase, u64), Vec<StepRepetition>> = BTreeMap::new();
         let repetitions = by_repetition(&self.records);
@@ -92,16 +93,16 @@ fn summed_up(phase: SearchPhase, connections: u64, tried: &[StepRepetition]) -> 
         connections,
         tried: tried.len(),
         rates: Summary::of(&rates),
-        not_at: tried
+        lowest_lost_rate: tried
             .iter()
             .filter(|t| t.rate.is_none())
-            .filter_map(|t| t.not_at)
+            .filter_map(|t| t.lowest_lost_rate)
             .min(),
         trials: tried.iter().map(|t| t.trials).sum(),
     }
 }
 
-/// The numbers of one repetition in the order of its trials. The first that was not held ends the exponential phase.
+/// Returns the numbers of one repetition in the order of its trials. The first that was not held ends the exponential phase.
 fn of_repetition(
     outcome: &Outcome,
     records: &[&TrialRecord],
@@ -123,16 +124,17 @@ fn of_repetition(
         let lost = trials
             .iter()
             .filter(|(_, r)| r.result.verdict(goal) == Verdict::Lost);
-        let not_at = lost.map(|(_, r)| r.result.spec.rate.0).min();
+        let lowest_lost_rate = lost.map(|(_, r)| r.result.spec.rate.0).min();
         let rate = rate_of(connections);
         steps.push((
             (phase, connections),
             StepRepetition {
                 rate,
-                not_at,
+                lowest_lost_rate,
                 trials: trials.len(),
             },
         ));
+        // As in the search itself, a number beyond the tester counts as not held.
         if rate.is_none() {
             phase = SearchPhase::Binary;
         }
@@ -140,7 +142,7 @@ fn of_repetition(
     steps
 }
 
-/// Each trial with its number of connections, in the order they were made.
+/// Returns each trial with its number of connections, in the order in which they were made.
 fn in_order<'a>(records: &[&'a TrialRecord]) -> Vec<(u64, &'a TrialRecord)> {
     let mut trials: Vec<_> = records
         .iter()

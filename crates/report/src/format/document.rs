@@ -45,77 +45,75 @@ pub struct Document<'a> {
 /// The name and the text of a file of a report.
 pub type ReportFile = (String, String);
 
-/// A file of a report: its name, and a function that returns its text, or `None` if the run has nothing for it.
-type Format = (
-    &'static str,
-    fn(&Document<'_>) -> Result<Option<String>, ReportError>,
-);
+/// What makes the text of a file.
+pub(super) enum FormatText {
+    /// Every run has the file.
+    Always(fn(&Digest<'_>) -> String),
+    /// A run may have nothing for the file.
+    IfAny(fn(&Digest<'_>) -> Option<String>),
+    /// The text has parts that the document shares among formats.
+    OfDocument(fn(&Document<'_>) -> String),
+    /// A template makes the text, which may not match its context.
+    OfTemplate(fn(&Document<'_>) -> Result<String, ReportError>),
+}
+
+impl FormatText {
+    /// Returns the text; `None` if the run has nothing for the file.
+    fn text(&self, document: &Document<'_>) -> Result<Option<String>, ReportError> {
+        match self {
+            Self::Always(text) => Ok(Some(text(&document.digest))),
+            Self::IfAny(text) => Ok(text(&document.digest)),
+            Self::OfDocument(text) => Ok(Some(text(document))),
+            Self::OfTemplate(text) => text(document).map(Some),
+        }
+    }
+}
+
+use FormatText::{Always, IfAny, OfDocument, OfTemplate};
 
 /// The files of a report other than its figures, in the order in which they are written.
-pub(super) const FORMATS: [Format; 23] = [
-    ("report.html", |document| html::html(document).map(Some)),
-    ("results.csv", |document| {
-        Ok(Some(csv::results(&document.digest).lines().collect()))
-    }),
-    ("points.csv", |document| {
-        Ok(Some(points_csv(&document.digest)))
-    }),
-    ("results-values.csv", |document| {
-        Ok(Some(csv::values(&document.digest).lines().collect()))
-    }),
-    ("warnings.csv", |document| {
-        Ok(Some(warnings_csv(&document.digest)))
-    }),
-    ("refusals.csv", |document| {
-        Ok(refusals_csv(&document.digest))
-    }),
-    ("sequence.csv", |document| {
-        Ok(sequence_csv(&document.digest))
-    }),
-    ("sizes.csv", |document| Ok(sizes_csv(&document.digest))),
-    ("ramps.csv", |document| Ok(ramps_csv(&document.digest))),
-    ("requirements.csv", |document| {
-        Ok(requirements_csv(&document.digest))
-    }),
-    ("requirements-by-device.csv", |document| {
-        Ok(requirements_by_device_csv(&document.digest))
-    }),
-    ("results-scaling.csv", |document| {
-        Ok(scaling_csv(&document.digest))
-    }),
-    ("results.tex", |document| {
-        Ok(Some(latex::latex(document, document.style)))
-    }),
-    ("results.md", |document| {
-        Ok(Some(markdown::markdown(document)))
-    }),
-    ("methods.tex", |document| {
-        Ok(Some(methods::latex(&document.digest, document.style)))
-    }),
-    ("methods.md", |document| {
-        Ok(Some(methods::markdown(&document.digest)))
-    }),
-    ("run.bib", |document| {
-        Ok(Some(bibliography(&document.digest)))
-    }),
-    ("results.json", |document| {
-        Ok(Some(json::json(&document.digest)))
-    }),
-    ("junit.xml", |document| {
-        Ok(Some(continuous::junit(&document.digest)))
-    }),
-    ("bencher.json", |document| {
-        Ok(continuous::bencher(&document.digest))
-    }),
-    ("benchmark-bigger.json", |document| {
-        Ok(continuous::bigger_is_better(&document.digest))
-    }),
-    ("benchmark-smaller.json", |document| {
-        Ok(continuous::smaller_is_better(&document.digest))
-    }),
-    ("trend-left-out.json", |document| {
-        Ok(continuous::left_out(&document.digest))
-    }),
+pub(super) const FORMATS: [(&str, FormatText); 23] = [
+    ("report.html", OfTemplate(html::html)),
+    (
+        "results.csv",
+        Always(|digest| csv::results(digest).lines().collect()),
+    ),
+    ("points.csv", Always(points_csv)),
+    (
+        "results-values.csv",
+        Always(|digest| csv::values(digest).lines().collect()),
+    ),
+    ("warnings.csv", Always(warnings_csv)),
+    ("refusals.csv", IfAny(refusals_csv)),
+    ("sequence.csv", IfAny(sequence_csv)),
+    ("sizes.csv", IfAny(sizes_csv)),
+    ("ramps.csv", IfAny(ramps_csv)),
+    ("requirements.csv", IfAny(requirements_csv)),
+    (
+        "requirements-by-device.csv",
+        IfAny(requirements_by_device_csv),
+    ),
+    ("results-scaling.csv", IfAny(scaling_csv)),
+    (
+        "results.tex",
+        OfDocument(|document| latex::latex(document, document.style)),
+    ),
+    ("results.md", OfDocument(markdown::markdown)),
+    (
+        "methods.tex",
+        OfDocument(|document| methods::latex(&document.digest, document.style)),
+    ),
+    ("methods.md", Always(methods::markdown)),
+    ("run.bib", Always(bibliography)),
+    ("results.json", Always(json::json)),
+    ("junit.xml", Always(continuous::junit)),
+    ("bencher.json", IfAny(continuous::bencher)),
+    ("benchmark-bigger.json", IfAny(continuous::bigger_is_better)),
+    (
+        "benchmark-smaller.json",
+        IfAny(continuous::smaller_is_better),
+    ),
+    ("trend-left-out.json", IfAny(continuous::left_out)),
 ];
 
 impl<'a> Document<'a> {
@@ -151,14 +149,14 @@ impl<'a> Document<'a> {
         let text = FORMATS
             .iter()
             .find(|(of, _)| *of == name)
-            .map_or(Ok(None), |(_, format)| format(self))?;
+            .map_or(Ok(None), |(_, format)| format.text(self))?;
         Ok(text.map(shown))
     }
 
     /// Returns the text of one file of the report if it has at most `most` octets.
     ///
     /// # Errors
-    /// The same as those of [`Self::file`].
+    /// Those of [`Self::file`].
     pub(crate) fn short_file(
         &self,
         name: &str,
@@ -185,7 +183,8 @@ impl<'a> Document<'a> {
     /// An item is an error if a template does not match its context: a bug in this crate.
     pub fn files(&self) -> impl Iterator<Item = Result<ReportFile, ReportError>> {
         let formats = FORMATS.iter().filter_map(|(name, format)| {
-            format(self)
+            format
+                .text(self)
                 .map(|text| Some(((*name).to_owned(), shown(text?))))
                 .transpose()
         });

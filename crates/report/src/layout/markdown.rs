@@ -31,11 +31,14 @@ pub(crate) fn table(table: &Table) -> String {
     format!("{head}{rule}{rows}{notes}")
 }
 
-/// A space without a width. Written as a character reference, it separates text for GitHub, which makes mentions of the text that it shows.
+/// A zero-width space, as a character reference. GitHub finds mentions in the rendered text, where it separates the sign from the name.
 const BREAK: &str = "&#8203;";
 
-/// Returns text that Markdown shows literally, and in which GitHub and GitLab see nobody and nothing mentioned: a report in a comment must not notify
-/// the people (`@name`) or link the issues (`#1`) that a title happens to name. Character references would be read as what they stand for.
+/// Returns text that Markdown shows literally, and in which GitHub and GitLab find no mention: a report in a comment must not notify the people (`@name`)
+/// or link the issues (`#1`) that a title happens to name.
+///
+/// These are escaped: `|`, which separates cells; `*`, `_` and `~`, which emphasise and strike out; `` ` `` and `$`, which set code and mathematics; `[` of a
+/// link, `<` of HTML and the escape itself; and an `&` that begins a character reference. `]`, `(` and `>` mean nothing without them.
 pub(crate) fn escaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
@@ -43,7 +46,7 @@ pub(crate) fn escaped(text: &str) -> String {
     while let Some(c) = characters.next() {
         let following = characters.peek().copied().unwrap_or(' ');
         match c {
-            '|' | '*' | '_' | '`' | '[' | '<' | '\\' => plain.extend(['\\', c]),
+            '|' | '*' | '_' | '~' | '`' | '$' | '[' | '<' | '\\' => plain.extend(['\\', c]),
             '&' if following == '#' || following.is_alphanumeric() => plain.push_str("\\&"),
             '@' if following.is_alphanumeric() && !before.is_alphanumeric() => {
                 plain.extend(["@", BREAK]);
@@ -73,6 +76,7 @@ mod tests {
             escaped("&#64;torvalds &commat;torvalds"),
             "\\&#&#8203;64;torvalds \\&commat;torvalds"
         );
+        assert_eq!(escaped("~~1~~ $2$"), "\\~\\~1\\~\\~ \\$2\\$");
         assert_eq!(
             escaped("_@torvalds `@torvalds`"),
             "\\_@&#8203;torvalds \\`@&#8203;torvalds\\`"

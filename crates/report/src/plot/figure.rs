@@ -23,7 +23,7 @@ pub(crate) const SEARCHES: DataFile = DataFile("results.csv");
 /// The data file for figures of other quantities.
 pub(crate) const VALUES: DataFile = DataFile("results-values.csv");
 
-/// The end of the title of what shows the devices in shared memory alone.
+/// The end of the title of what shows only the devices in shared memory.
 pub(crate) const IN_MEMORY: &str =
     ", devices in shared memory (not to be compared with the others)";
 

@@ -6,7 +6,7 @@ use sixbench_analysis::comparison::ComparedValue;
 use sixbench_analysis::expectation::{self, JudgedExpectation};
 use sixbench_analysis::gate::Gate;
 use sixbench_method::disturbance::{SpoiltSearches, mostly_disturbed};
-use sixbench_method::measures::Quantity;
+use sixbench_method::measures::{Outcome, Quantity};
 use sixbench_method::plan::{Expectation, Plan};
 use sixbench_method::record::{Disturber, Facts, TrialRecord};
 use sixbench_method::replay;
@@ -30,24 +30,38 @@ pub struct RunVerdict {
 pub fn judge(plan: &Plan, records: &[TrialRecord], facts: &Facts, what_helps: &str) -> RunVerdict {
     let outcomes = replay::outcomes(plan, records);
     let judged = expectation::judge(plan, &outcomes);
-    if let Some(reason) = mostly_disturbed(&outcomes)
-        .map(|searches| come_back(searches, &facts.disturbers, what_helps))
-    {
-        let verdict = judged
-            .iter()
-            .map(|one| one.verdict)
-            .max()
-            .unwrap_or_default();
-        if verdict <= Gate::TesterUnfit {
-            let lines = judged.iter().filter_map(|one| line(one, records)).collect();
-            return RunVerdict {
-                lines,
-                verdict: Gate::TesterUnfit,
-                reason: Some(reason),
-            };
-        }
+    let worst = judged
+        .iter()
+        .map(|one| one.verdict)
+        .max()
+        .unwrap_or_default();
+    let lines = judged.iter().filter_map(|one| line(one, records)).collect();
+    // A missed expectation or a missing result outweighs the disturbance; `Gate` is ordered.
+    let spoilt = mostly_disturbed(&outcomes).filter(|_| worst <= Gate::TesterUnfit);
+    if let Some(searches) = spoilt {
+        return RunVerdict {
+            lines,
+            verdict: Gate::TesterUnfit,
+            reason: Some(disturbed_reason(searches, &facts.disturbers, what_helps)),
+        };
     }
-    let unfit: Vec<String> = expectation::unfit(plan, &outcomes)
+    let unfit = unfit_points(plan, &outcomes);
+    let of_points = if unfit.is_empty() {
+        Gate::Passed
+    } else {
+        Gate::TesterUnfit
+    };
+    let verdict = worst.max(of_points);
+    RunVerdict {
+        lines,
+        verdict,
+        reason: reason(verdict, &judged, &unfit, what_helps),
+    }
+}
+
+/// Returns the points at which the tester was not fit, each with the number of its repetitions.
+fn unfit_points(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
+    expectation::unfit(plan, outcomes)
         .into_iter()
         .map(|(test, size, unfit, made)| {
             format!(
@@ -56,28 +70,15 @@ pub fn judge(plan: &Plan, records: &[TrialRecord], facts: &Facts, what_helps: &s
                 part_of(unfit, made, "repetition")
             )
         })
-        .collect();
-    let of_points = if unfit.is_empty() {
-        Gate::Passed
-    } else {
-        Gate::TesterUnfit
-    };
-    let verdict = judged
-        .iter()
-        .map(|one| one.verdict)
-        .max()
-        .unwrap_or_default()
-        .max(of_points);
-    let lines = judged.iter().filter_map(|one| line(one, records)).collect();
-    RunVerdict {
-        lines,
-        verdict,
-        reason: reason(verdict, &judged, &unfit, what_helps),
-    }
+        .collect()
 }
 
 /// Returns how much of a mostly disturbed run gave results, and when to repeat it.
-fn come_back(searches: SpoiltSearches, disturbers: &[Disturber], what_helps: &str) -> String {
+fn disturbed_reason(
+    searches: SpoiltSearches,
+    disturbers: &[Disturber],
+    what_helps: &str,
+) -> String {
     let mut longest: Vec<&Disturber> = disturbers.iter().collect();
     longest.sort_by_key(|disturber| std::cmp::Reverse(disturber.waited_ms));
     let seen = |d: &&Disturber| {
@@ -327,13 +328,13 @@ mod tests {
             all: 4,
         };
         assert_eq!(
-            come_back(searches, &disturbers, ""),
+            disturbed_reason(searches, &disturbers, ""),
             "other work disturbed 3 of 4 searches, whose results are lower bounds; run again when these have ended or left the cores: \
              rustc (process 41) on core 1 (from 2026-11-23T06:10:00Z to 2026-11-23T06:12:30Z, waited for 61 s), \
              the host of this virtual machine on core 0 (from 2026-11-23T06:10:00Z to 2026-11-23T06:12:30Z, waited for 1 s)"
         );
         assert!(
-            come_back(searches, &[], "; see")
+            disturbed_reason(searches, &[], "; see")
                 .ends_with("run again when the cores of tester and device are quiet; see")
         );
     }

@@ -21,7 +21,7 @@ pub fn json(compared: &Comparison<'_>, names: &[String; 2], warnings: &[String])
     })
 }
 
-/// Returns the anomalous frames of one kind that one side alone had.
+/// Returns the anomalous frames of one kind that only one side had.
 fn of_anomaly(found: &OneSidedAnomaly<'_>) -> Value {
     let AnomalyShare {
         kind,

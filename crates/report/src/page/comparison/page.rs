@@ -51,7 +51,7 @@ struct ComparisonPage<'a> {
     reference: String,
     /// The requirements of RFCs that became wrong or right.
     requirements: Vec<String>,
-    /// The anomalous frames that one side alone had.
+    /// The anomalous frames that only one side had.
     anomalies: Vec<String>,
     lacking: Vec<String>,
     points: Vec<ComparedPoint>,

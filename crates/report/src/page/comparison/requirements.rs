@@ -6,7 +6,7 @@ use sixbench_analysis::comparison::{
 };
 use sixbench_method::units::counted;
 
-/// The most names of vectors of one side alone that a line has.
+/// The most names of vectors of only one side that a line has.
 const MOST_NAMED: usize = 5;
 
 /// Returns a line for each requirement that changed and, for a test of which none did, one that says so.
@@ -93,7 +93,7 @@ fn other_loads(found: &RequirementComparison) -> Option<String> {
     ))
 }
 
-/// Returns the line on the vectors that one side alone was asked.
+/// Returns the line on the vectors that only one side was asked.
 fn alone(side: &str, title: &str, names: &[String]) -> Option<String> {
     let more = names.len().saturating_sub(MOST_NAMED);
     let more = if more > 0 {

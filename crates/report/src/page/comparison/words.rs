@@ -27,7 +27,7 @@ pub fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String {
     points + &below(compared)
 }
 
-/// Returns the lines below the rows: what is known of the machine, what one side alone did beside losing frames, and what could not be compared.
+/// Returns the lines below the rows: what is known of the machine, what only one side did beside losing frames, and what could not be compared.
 pub(super) fn below(compared: &Comparison<'_>) -> String {
     of_machine(compared) + &requirements(compared) + &anomalies(compared) + &lacking(compared)
 }

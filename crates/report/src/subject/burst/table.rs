@@ -9,7 +9,7 @@ use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{BackToBack, Measure};
 use sixbench_method::throughput::shared;
 
-/// The name of the chapter.
+/// The identifier of the chapter in links.
 pub(super) const ID: &str = "back-to-back";
 
 /// The bursts of a point.

@@ -11,11 +11,12 @@ use sixbench_analysis::mix;
 use sixbench_method::plan::SeriesBy;
 use sixbench_method::terms::FrameSize;
 
-/// The indices of the colours: measured, first model, second model.
-const COLORS: [usize; 3] = [0, 1, 2];
+/// The indices of the colours.
+const MEASURED: usize = 0;
+const SEPARATE_CORES: usize = 1;
+const ONE_CORE: usize = 2;
 
 pub(super) fn figure(digest: &Digest) -> Figure {
-    let [dots, separate, one] = COLORS;
     let panels = panels(digest);
     let bounds = style::bound_keys(&panels);
     Figure {
@@ -25,9 +26,9 @@ pub(super) fn figure(digest: &Digest) -> Figure {
                   ends: translated and native traffic on separate cores, and all traffic on one core (or many flows)."
             .to_owned(),
         keys: [
-            style::key(dots, "measured"),
-            LegendEntry::new("▬", style::color(separate), "separate cores: min(Tt/a, Tn/(1-a))"),
-            LegendEntry::new("╌╌", style::color(one), "one core: 1/(a/Tt + (1-a)/Tn)"),
+            style::key(MEASURED, "measured"),
+            LegendEntry::new("▬", style::color(SEPARATE_CORES), "separate cores: min(Tt/a, Tn/(1-a))"),
+            LegendEntry::new("╌╌", style::color(ONE_CORE), "one core: 1/(a/Tt + (1-a)/Tn)"),
         ]
         .into_iter()
         .chain(bounds)
@@ -71,7 +72,6 @@ fn mix_series<'d, 'a>(
 }
 
 fn mixed_panel(mix_series: &MixSeries) -> Panel {
-    let [dots, separate, one] = COLORS;
     let mut plots = Vec::new();
     let mut highest = top(mix_series);
     if let Some((tt, tn)) = ends(&mix_series.points) {
@@ -84,12 +84,12 @@ fn mixed_panel(mix_series: &MixSeries) -> Panel {
             .fold(highest, f64::max);
         let [first, second] = models;
         plots.extend([
-            style::line(first, style::color(separate), 1.5),
-            style::dashed(second, style::color(one), 1.5),
+            style::line(first, style::color(SEPARATE_CORES), 1.5),
+            style::dashed(second, style::color(ONE_CORE), 1.5),
         ]);
     }
     let measured = measured(mix_series);
-    plots.push(style::barred(dots, measured.clone()));
+    plots.push(style::barred(MEASURED, measured.clone()));
     let layout = style::panel(
         &plots,
         &mix_series.title,
@@ -110,7 +110,8 @@ fn mixed_panel(mix_series: &MixSeries) -> Panel {
     )
 }
 
-/// Returns the curve of a model over the percentage of translated frames, with enough points for its kink.
+/// Returns the curve of a model over the percentage of translated frames, with enough points for its kink: that of `separate_cores` lies at
+/// tt / (tt + tn), between two of these points at most.
 fn curve(model: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
     (0..=200)
         .map(|i| f64::from(i) / 200.0)

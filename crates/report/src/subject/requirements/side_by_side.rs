@@ -62,7 +62,7 @@ impl ComparedVector<'_> {
     }
 }
 
-/// Returns the RFCs whose vectors were sent to several devices.
+/// Returns the RFCs whose vectors were sent to several devices, in ascending order.
 pub(crate) fn compared<'d>(digest: &'d Digest<'d>) -> Vec<ComparedRfc<'d>> {
     let asked: Vec<AskedPoint> = digest.points.iter().filter_map(AskedPoint::new).collect();
     let rfcs: BTreeSet<u32> = asked

@@ -67,11 +67,12 @@ pub(crate) fn rows<'d>(digest: &'d Digest<'d>) -> impl Iterator<Item = SequenceR
 }
 
 pub(super) fn table(digest: &Digest) -> Table {
-    let columns = place().into_iter().chain(gaps()).chain(order_and_copies());
+    let columns = trial().into_iter().chain(gaps()).chain(order_and_copies());
     Table::new("Gaps, order and copies", columns, rows(digest)).with_note(
         "Of the passing trial at the highest load and the losing one at the lowest. A gap is a run of frames, sent one after the other, of which nothing \
          arrived (loss period, RFC 3357); the distance is from its last frame to the first of the next gap. A reordered frame arrived after one that was sent \
-         later; the extent is how many frames earlier the first of these arrived (RFC 4737), a lower bound (≥) where some are so far back that theirs is not known; the mean has the known ones alone. A copy is behind by as many numbers as the newest frame is \
+         later; the extent is how many frames earlier the first of these arrived (RFC 4737), a lower bound (≥) where some are so far back that theirs is not \
+         known; the mean has the known ones alone. A copy is behind by as many numbers as the newest frame is \
          ahead of it.",
     )
 }
@@ -96,7 +97,7 @@ fn mean(of: Option<&LengthDistribution>) -> Cell {
     of.map_or(Cell::Missing, |of| Cell::Decimals(of.mean(), 1))
 }
 
-fn place<'d>() -> [Column<'d, SequenceRow<'d>>; 5] {
+fn trial<'d>() -> [Column<'d, SequenceRow<'d>>; 5] {
     [
         Column::text("Test", |row: &SequenceRow| title(row.point.test)),
         Column::number("Size", |row: &SequenceRow| row.point.size()),

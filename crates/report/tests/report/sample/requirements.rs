@@ -23,7 +23,7 @@ impl Sample {
         self.asked_of("tayga", name, title, vectors)
     }
 
-    /// The same of any device.
+    /// Returns the same sample of any device.
     pub(crate) fn asked_of(
         self,
         dut: &str,

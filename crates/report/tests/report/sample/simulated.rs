@@ -5,9 +5,10 @@ use sixbench_method::plan::*;
 use sixbench_method::record::*;
 use sixbench_method::repeat::Repetition;
 use sixbench_method::replay;
-use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
+use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::*;
 use sixbench_method::trial::{Fault, Measurer};
+use sixbench_stats::SplitMix64;
 
 const ERROR: &str = "cannot load the module | no such & file";
 

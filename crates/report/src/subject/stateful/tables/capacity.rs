@@ -145,7 +145,7 @@ fn held(step: &CapacityStep) -> usize {
 }
 
 fn median(step: &CapacityStep) -> Cell {
-    match (step.rates, step.not_at) {
+    match (step.rates, step.lowest_lost_rate) {
         (Some(rates), _) => Cell::Rate(rates.median),
         (None, Some(rate)) => Cell::Count(rate).signed("<\u{a0}"),
         (None, None) => "no result".into(),
