@@ -57,7 +57,7 @@ pub struct DnsExchange {
     pub allowed: Vec<DnsAlternative>,
     /// The questions that the server may ask the authority.
     pub upstream: UpstreamRule,
-    /// True if the vector is about the Well-Known Prefix alone.
+    /// True if the vector is only about the Well-Known Prefix.
     pub needs_well_known_prefix: bool,
 }
 

@@ -172,7 +172,7 @@ pub enum LayerKind {
     DstOpts,
     /// The Routing header (RFC 8200 section 4.4).
     Routing,
-    /// A Destination Options header with the Tunnel Encapsulation Limit option alone (RFC 2473 sections 4.1.1 and 5.1).
+    /// A Destination Options header with only the Tunnel Encapsulation Limit option (RFC 2473 sections 4.1.1 and 5.1).
     EncapLimit,
     /// The header of ESP (RFC 4303 section 2).
     Esp,

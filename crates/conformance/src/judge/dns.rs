@@ -63,14 +63,20 @@ pub fn judge_dns(exchange: &ResolvedExchange, outcome: &DnsOutcome) -> VectorJud
     if is_met(&frames) {
         return judgement(VectorResult::Right, None, frames);
     }
-    for alternative in &exchange.allowed {
-        if is_met(&comparison.verdicts(&alternative.expect)) {
-            let mut allowed = judgement(VectorResult::Allowed, None, frames);
-            allowed.alternative = Some(alternative.name.clone());
-            return allowed;
-        }
+    match allowed(exchange, &comparison) {
+        Some(alternative) => VectorJudgement {
+            alternative: Some(alternative),
+            ..judgement(VectorResult::Allowed, None, frames)
+        },
+        None => judgement(VectorResult::Wrong, None, frames),
     }
-    judgement(VectorResult::Wrong, None, frames)
+}
+
+/// Returns the name of the first alternative that the answer meets.
+fn allowed(exchange: &ResolvedExchange, comparison: &AnswerComparison<'_>) -> Option<String> {
+    let mut alternatives = exchange.allowed.iter();
+    let met = alternatives.find(|one| is_met(&comparison.verdicts(&one.expect)))?;
+    Some(met.name.clone())
 }
 
 /// Returns the judgement of a server that asked the authority what it must not ask.
@@ -196,7 +202,7 @@ impl AnswerComparison<'_> {
             .collect()
     }
 
-    /// The question is copied, octet for octet (RFC 6147 section 5.4).
+    /// Returns the difference of the question, which a server copies octet for octet (RFC 6147 section 5.4).
     fn question_difference(&self) -> Option<FieldDifference> {
         let DnsQuery {
             name, rtype, class, ..
@@ -209,12 +215,14 @@ impl AnswerComparison<'_> {
         (asked != came).then(|| FieldDifference::new("question", asked, came))
     }
 
+    /// Returns the difference of an answer that is longer than the query allows.
     fn size_difference(&self) -> Option<FieldDifference> {
         let (largest, length) = (self.query.largest_answer(), self.message.length);
         (length > largest)
             .then(|| FieldDifference::new("size", format!("at most {largest} octets"), length))
     }
 
+    /// Returns the difference of the OPT record.
     fn edns_difference(&self, expectation: &DnsExpectation) -> Option<FieldDifference> {
         let came = self.message.edns;
         let (expected, is_met) = match expectation.edns? {
@@ -238,6 +246,7 @@ impl AnswerComparison<'_> {
         (!is_met).then(|| FieldDifference::new("EDNS", expected, came))
     }
 
+    /// Compares a section. Expected records take the nearest record one after the other, so exact ones should come before those with any data.
     fn section(&self, expected: &ExpectedSection, came: &[DnsRecord]) -> Vec<JudgedFrame> {
         let mut left: Vec<&DnsRecord> = came.iter().collect();
         let mut verdicts = Vec::new();

@@ -38,6 +38,7 @@ pub fn differences(
         differences: Vec::new(),
         enclosing: None,
     };
+    // Layers behind the last expected one are not compared: a vector names the payload if it matters.
     for (at, layer) in expected.layers.iter().enumerate() {
         match layers.get(at) {
             Some(found) if is_kind(layer, found) => comparison.layer(layer, found)?,
@@ -152,7 +153,7 @@ impl FrameComparison<'_> {
         }
         let found = &found;
         let (is_right, right) = checksums(found, self.enclosing.unwrap_or(0));
-        // A field of 0 says that there is no checksum (RFC 768). It would pass where the computed checksum is 0, which must be sent as 0xffff.
+        // A field of 0 says that there is no checksum (RFC 768); a vector that allows it over IPv4 says `sum=0` or `any`. It would pass where the computed checksum is 0, which must be sent as 0xffff.
         let is_absent = found.kind == LayerKind::Udp && came == 0;
         if is_absent || !is_right {
             self.differences.push(FieldDifference::new(

@@ -169,19 +169,10 @@ fn vector_of(table: TableReader<'_>, common: &[TextLine], source: &mut SourceTex
     }
     let steps = steps_of(&table, source);
     let mut vector = Vector {
-        name: name.text,
-        clause: table.text("clause", source).text,
-        level: level_of(&table, source),
-        sentence: table.text("sentence", source).text,
-        send: Vec::new(),
-        expect: RequiredAnswer::Nothing,
-        allowed: Vec::new(),
-        is_ordered: false,
         steps,
-        is_pool_small: table.is_word("pool", SMALL, source),
-        dns: None,
-        line: table.line,
+        ..unasked(name.text, &table, source)
     };
+    vector.is_pool_small = table.is_word("pool", SMALL, source);
     if table.get("step").is_some() {
         refuse_single_keys(&table, source);
     } else {
@@ -222,6 +213,14 @@ fn dns_vector_of(
 ) -> Vector {
     let exchange = dns::exchange_of(&name, table, common, source);
     Vector {
+        dns: Some(Box::new(exchange)),
+        ..unasked(name, table, source)
+    }
+}
+
+/// Returns a vector with its requirement, which does not send or expect anything yet.
+fn unasked(name: String, table: &TableReader<'_>, source: &mut SourceText) -> Vector {
+    Vector {
         name,
         clause: table.text("clause", source).text,
         level: level_of(table, source),
@@ -232,7 +231,7 @@ fn dns_vector_of(
         is_ordered: false,
         steps: Vec::new(),
         is_pool_small: false,
-        dns: Some(Box::new(exchange)),
+        dns: None,
         line: table.line,
     }
 }

@@ -171,6 +171,7 @@ impl LayerSpec {
         else {
             return self.read_fill(argument);
         };
+        // `from` follows the length.
         if let (LayerKind::Payload, "from", LayerFill::Pattern { from, .. }) =
             (self.kind, name, &mut self.fill)
         {
@@ -180,13 +181,21 @@ impl LayerSpec {
             return Ok(());
         }
         if self.kind.octets_argument() == Some(name) {
-            self.refuse_second_fill(name)?;
-            self.fill = LayerFill::Octets(
-                octets_of(value)
-                    .ok_or_else(|| bad_value(self.kind, name, value, "hexadecimal digits"))?,
-            );
-            return Ok(());
+            return self.read_octets(name, value);
         }
+        self.read_field(name, value)
+    }
+
+    /// Reads the argument that has all octets of the layer.
+    fn read_octets(&mut self, name: &str, value: &str) -> Result<(), FrameMistake> {
+        self.refuse_second_fill(name)?;
+        let octets = octets_of(value)
+            .ok_or_else(|| bad_value(self.kind, name, value, "hexadecimal digits"))?;
+        self.fill = LayerFill::Octets(octets);
+        Ok(())
+    }
+
+    fn read_field(&mut self, name: &str, value: &str) -> Result<(), FrameMistake> {
         let field = self
             .kind
             .field(name)
@@ -297,7 +306,7 @@ fn value_of(
         return address_of(kind, text).ok_or_else(|| bad_value(kind, field.name, text, expected));
     }
     let value = word_value(field, text)
-        .map(number_value)
+        .map(SpecValue::number)
         .or_else(|| sum_of(text));
     let value = value.ok_or_else(|| {
         bad_value(
@@ -342,17 +351,21 @@ fn check_number(field: &FieldInfo, value: &SpecValue) -> Result<(), &'static str
     if number > field.largest() {
         Err("a number for which the field has enough bits")
     } else if number % field.unit != 0 {
+        // Only the fragment offset has a unit other than 1.
         Err("a multiple of 8")
     } else {
         Ok(())
     }
 }
 
-fn number_value(number: u128) -> SpecValue {
-    SpecValue::Sum(vec![SumTerm {
-        is_negative: false,
-        operand: Operand::Number(number),
-    }])
+impl SpecValue {
+    /// Returns the value of a number.
+    pub(crate) fn number(number: u128) -> Self {
+        Self::Sum(vec![SumTerm {
+            is_negative: false,
+            operand: Operand::Number(number),
+        }])
+    }
 }
 
 fn big_endian(octets: &[u8]) -> u128 {

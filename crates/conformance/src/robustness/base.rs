@@ -3,12 +3,12 @@
 use super::coverage::{CarriedProtocol, DatagramGroup};
 use super::draft::Draft;
 use crate::frame::{FieldForm, LayerKind, PayloadPattern, Side};
-use crate::notation::{FrameSpec, Operand, SpecValue, SumTerm, Vector};
+use crate::notation::{FrameSpec, SpecValue, Vector};
 use crate::octets::{Resolver, build};
 use crate::setting::{DeviceSetting, Role};
 use sixbench_stats::SplitMix64;
 
-/// The number in the payload of malformed frames. No control frame has it.
+/// The number in the payload of malformed frames. Control frames have the largest number (`CONTROL_NUMBER` of the engine).
 const PATTERN: PayloadPattern = PayloadPattern { vector: 0 };
 
 /// The octets of the two ports, which begin the headers of UDP and TCP alike.
@@ -125,10 +125,7 @@ fn without_names(frame: &FrameSpec) -> FrameSpec {
         }
         given.value = match given.field.form {
             FieldForm::Address => SpecValue::Role(Role::Pool),
-            _ => SpecValue::Sum(vec![SumTerm {
-                is_negative: false,
-                operand: Operand::Number(NAMED_NUMBER),
-            }]),
+            _ => SpecValue::number(NAMED_NUMBER),
         };
     }
     frame

@@ -29,7 +29,7 @@ pub enum CarriedProtocol {
 pub enum DrawnLength {
     /// That of the vector.
     OfVector,
-    /// Its headers alone.
+    /// Only its headers.
     HeadersAlone,
     /// Any.
     Any,

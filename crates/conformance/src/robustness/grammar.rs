@@ -10,12 +10,12 @@ use sixbench_stats::{SplitMix64, mix};
 
 /// The number of tries to find a datagram that has a place for a mistake, or a mistake for which a datagram has a place.
 const TRIES: usize = 64;
-/// The number of tries in one group of datagrams.
+/// The number of tries in one group of datagrams. Most groups have a place for a mistake in any datagram or in none, so two tries are enough to know.
 const TRIES_IN_GROUP: usize = 2;
 /// The smallest MTU of a link with IPv6, in octets (RFC 8200 section 5).
 const LEAST_MTU: usize = 1280;
-/// The octets by which a length is at most beside an MTU.
-const BESIDE: usize = 8;
+/// The largest distance of a drawn length from an MTU, in octets.
+const NEAR_MTU: usize = 8;
 
 /// A malformed frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +100,7 @@ impl<'a> FrameGrammar<'a> {
         let mut chosen = self.with_first_mistake(index);
         let ChosenDatagram { valid, kind, draft } = &mut chosen;
         // Six in ten frames have one mistake, three have two, and one has three.
+        // The list is not empty, so one is drawn.
         let wanted = draft.one(&[1, 1, 1, 1, 1, 1, 2, 2, 2, 3]).unwrap_or(1);
         for _ in 0..TRIES {
             if draft.mistakes.len() >= wanted {
@@ -107,7 +108,7 @@ impl<'a> FrameGrammar<'a> {
             }
             let mutation = draft.one(&Mutation::ALL);
             let made = mutation.filter(|mutation| self.make(*mutation, draft).is_some());
-            // A device of IPv4 alone has no datagram for a chain of extension headers, say: another mistake comes first.
+            // If no datagram had a place for the mistake of this number, the kind has the first one that was made instead.
             kind.mistake = kind.mistake.or(made);
         }
         self.finish(draft, valid.side);
@@ -158,8 +159,8 @@ impl<'a> FrameGrammar<'a> {
             DrawnLength::OfVector => None,
             DrawnLength::HeadersAlone => Some(0),
             DrawnLength::Any => Some(draft.below(mtu)),
-            DrawnLength::LeastMtu => Some(LEAST_MTU - BESIDE + draft.below(2 * BESIDE + 1)),
-            DrawnLength::LinkMtu => Some(mtu - draft.below(BESIDE + 1)),
+            DrawnLength::LeastMtu => Some(LEAST_MTU - NEAR_MTU + draft.below(2 * NEAR_MTU + 1)),
+            DrawnLength::LinkMtu => Some(mtu - draft.below(NEAR_MTU + 1)),
         };
         if let Some(wanted) = wanted {
             draft.resize(wanted);

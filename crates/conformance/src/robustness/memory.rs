@@ -1,14 +1,14 @@
-//! The memory of a device before, amid and after malformed frames. A leak goes on for as long as frames come; what a table or a cache takes, it takes
+//! The memory of a device before, during and after malformed frames. A leak goes on for as long as frames come; what a table or a cache takes, it takes
 //! once.
 
 use serde::Serialize;
 
 /// The smallest tolerance, in octets: a process may grow by so much because of what it does for the first time.
 const TOLERANCE: u64 = 1 << 20;
-/// The share of the memory that a device had, by which it may grow.
-const SHARE: u64 = 10;
+/// A device may grow by one part in this many of the memory that it had before.
+const TOLERATED_PART: u64 = 10;
 
-/// The one to whom the memory belongs.
+/// The owner of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemoryOwner {
@@ -33,7 +33,7 @@ impl MemoryOwner {
 /// A reading of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceMemory {
-    /// The one to whom it belongs.
+    /// The owner.
     pub owner: MemoryOwner,
     /// The octets in use.
     pub octets: u64,
@@ -56,7 +56,7 @@ pub enum MemoryVerdict {
 /// The memory in the course of the frames, in octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MemoryCourse {
-    /// The one to whom it belongs.
+    /// The owner.
     pub owner: MemoryOwner,
     /// Before the first frame.
     pub before: u64,
@@ -75,7 +75,7 @@ impl MemoryCourse {
     pub fn new(readings: [DeviceMemory; 3]) -> Self {
         let [before, half, after] = readings.map(|reading| reading.octets);
         let owner = readings[0].owner;
-        let tolerance = TOLERANCE.max(before / SHARE);
+        let tolerance = TOLERANCE.max(before / TOLERATED_PART);
         let verdict = if owner == MemoryOwner::ThisKernel {
             MemoryVerdict::Shared
         } else if after.saturating_sub(before) <= tolerance {

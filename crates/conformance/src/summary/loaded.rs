@@ -2,6 +2,7 @@
 
 use super::DeviceResults;
 use crate::judge::VectorJudgement;
+use sixbench_method::text::verb_for;
 use sixbench_method::trial::{JudgedVector, LoadedDirection, LoadedFinding};
 use sixbench_method::units::{counted, show_rate};
 
@@ -41,11 +42,17 @@ impl DeviceResults {
             return Vec::new();
         };
         let results = &self.requirements;
-        let differing = match results.count(|vector| results.differing(vector).is_some()) {
-            _ if results.offered_load().is_none() => "nothing is known".to_owned(),
-            0 => "no vector differs from the quiet run".to_owned(),
-            1 => "1 vector differs from the quiet run".to_owned(),
-            count => format!("{count} vectors differ from the quiet run"),
+        let count = results.count(|vector| results.differing(vector).is_some());
+        let differing = if results.offered_load().is_none() {
+            "nothing is known".to_owned()
+        } else if count == 0 {
+            "no vector differs from the quiet run".to_owned()
+        } else {
+            let (vectors, differ) = (
+                counted(count, "vector"),
+                verb_for(count, "differs", "differ"),
+            );
+            format!("{vectors} {differ} from the quiet run")
         };
         let mut lines = vec![
             String::new(),
