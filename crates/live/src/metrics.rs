@@ -132,6 +132,7 @@ fn anomalies(text: &mut Text, state: &RunState) {
     }
 }
 
+/// Adds the medians. Each result is in one family, or in none if it bounds nothing.
 fn medians(text: &mut Text, results: &[PointResult]) {
     text.family(
         "sixbench_result",
@@ -251,7 +252,7 @@ fn labels(result: &PointResult) -> [(&'static str, &str); 4] {
 }
 
 /// Returns a value as it stands between the quotes of a label.
-fn escaped(value: &str) -> String {
+fn label_escaped(value: &str) -> String {
     visible_lines(value)
         .replace('\\', "\\\\")
         .replace('"', "\\\"")
@@ -269,7 +270,7 @@ impl Text {
     fn sample<T: AsRef<str>>(&mut self, name: &str, labels: &[(&str, T)], value: f64) {
         let labels: Vec<String> = labels
             .iter()
-            .map(|(name, value)| format!("{name}=\"{}\"", escaped(value.as_ref())))
+            .map(|(name, value)| format!("{name}=\"{}\"", label_escaped(value.as_ref())))
             .collect();
         let labels = if labels.is_empty() {
             String::new()

@@ -94,6 +94,7 @@ impl Publisher {
             has_new_results: true,
             sender,
         };
+        // So that the first browser finds the results of earlier parts of the run.
         publisher.publish(0, false);
         (publisher, receiver)
     }
@@ -134,6 +135,7 @@ impl Publisher {
     fn find_results(&mut self) {
         let outcomes = replay::outcomes(&self.plan, &self.records);
         self.results = Arc::new(metrics::results(&self.plan, &outcomes));
+        // The page does without facts that are not written yet.
         let facts = self.directory.text("facts.json").ok();
         let facts: Facts = facts
             .and_then(|text| serde_json::from_str(&text).ok())
@@ -149,7 +151,8 @@ impl Publisher {
             rfc_budget: None,
         };
         let html = Document::new(&input).and_then(|document| document.answer_html());
-        let html = html.unwrap_or_else(|error| format!("<p>{}</p>", escaped(&error.to_string())));
+        let html =
+            html.unwrap_or_else(|error| format!("<p>{}</p>", html_escaped(&error.to_string())));
         // Server-sent events cannot carry a carriage return.
         let html = html.replace('\r', "");
         self.answer = Arc::new(AnswerFragment {
@@ -159,6 +162,6 @@ impl Publisher {
     }
 }
 
-fn escaped(text: &str) -> String {
+fn html_escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }

@@ -140,6 +140,9 @@ fn processors(record: &TrialRecord) -> Vec<Processors> {
 }
 
 fn busy(core: &CoreWatch) -> Option<BusyCore> {
+    if core.samples.is_empty() {
+        return None;
+    }
     // The idle share of a sample is in per mille.
     let mean = core
         .samples
@@ -147,7 +150,7 @@ fn busy(core: &CoreWatch) -> Option<BusyCore> {
         .map(|sample| f64::from(1000 - sample.idle.min(1000)) / 10.0)
         .sum::<f64>()
         / core.samples.len() as f64;
-    (!core.samples.is_empty()).then_some(BusyCore {
+    Some(BusyCore {
         core: core.core,
         busy_percent: mean,
     })

@@ -95,7 +95,7 @@ impl RunState {
     /// Updates the state with an event.
     pub(crate) fn note(&mut self, event: &Event) {
         self.narrowing.note(event);
-        // Any other event ends the wait.
+        // Any other event ends the wait. A warning may come during one, and progress is told by a clock.
         if !matches!(event, Event::Warning { .. } | Event::Progress { .. }) {
             self.wait = None;
         }
@@ -114,18 +114,13 @@ impl RunState {
                 of,
                 next,
             } => {
-                self.measurement = measurement(point, *repetition, *of);
-                self.search = SearchTrace::default();
-                self.trial.clear();
                 self.next = next.as_ref().map(ToString::to_string);
+                self.measurement_started(measurement(point, *repetition, *of));
             }
             Event::TrialStarted { .. } => self.trial_started(event),
             Event::TrialEnded { record, verdict } => self.trial_ended(record, *verdict),
             Event::MeasurementEnded { outcome, .. } => {
-                // A resumed run repeats the events of measurements that had ended before.
-                self.ended
-                    .insert((outcome.point.clone(), outcome.repetition));
-                self.measurements[0] = self.ended.len() as u32;
+                self.measurement_ended(&outcome.point, outcome.repetition);
             }
             Event::Progress {
                 elapsed_s,
@@ -133,15 +128,29 @@ impl RunState {
             } => self.expect(*elapsed_s, *remaining_s),
             Event::Waiting { text } => self.wait = Some(text.clone()),
             Event::Warning { text } => keep_latest(&mut self.warnings, text.clone()),
-            Event::RunEnded { interrupted, .. } => {
-                self.stage = if *interrupted {
-                    Stage::Interrupted
-                } else {
-                    Stage::Complete
-                };
-                self.ends_ms = None;
-            }
+            Event::RunEnded { interrupted, .. } => self.run_ended(*interrupted),
         }
+    }
+
+    fn measurement_started(&mut self, measurement: String) {
+        self.measurement = measurement;
+        self.search = SearchTrace::default();
+        self.trial.clear();
+    }
+
+    fn measurement_ended(&mut self, point: &Point, repetition: u32) {
+        // A resumed run repeats the events of measurements that had ended before.
+        self.ended.insert((point.clone(), repetition));
+        self.measurements[0] = self.ended.len() as u32;
+    }
+
+    fn run_ended(&mut self, is_interrupted: bool) {
+        self.stage = if is_interrupted {
+            Stage::Interrupted
+        } else {
+            Stage::Complete
+        };
+        self.ends_ms = None;
     }
 
     fn run_started(&mut self, plan: &str, measurements: u32, estimate_s: u64) {
@@ -154,7 +163,8 @@ impl RunState {
 
     fn trial_started(&mut self, event: &Event) {
         let words = event_words::event(event).unwrap_or_default();
-        // The page shows the point above this line.
+        // The page shows the point above this line. The words begin with the point and a colon (`event_words::event`); names of tests have no colon, so
+        // the first one ends it.
         let words = words
             .split_once(": ")
             .map_or(words.as_str(), |(_, words)| words);
@@ -184,10 +194,9 @@ impl RunState {
 
     fn expect(&mut self, elapsed_s: u64, remaining_s: u64) {
         (self.elapsed_s, self.remaining_s) = (elapsed_s, remaining_s);
-        let end = SystemTime::now() + Duration::from_secs(remaining_s);
-        self.ends_ms = end
-            .duration_since(UNIX_EPOCH)
-            .ok()
+        self.ends_ms = SystemTime::now()
+            .checked_add(Duration::from_secs(remaining_s))
+            .and_then(|end| end.duration_since(UNIX_EPOCH).ok())
             .map(|since| since.as_millis() as u64);
     }
 }
