@@ -22,6 +22,7 @@ pub(super) fn check(config: &Config, options: &Options, findings: &mut ImportFin
             offset(config, options, side, version, findings);
         }
     }
+    // One varying side is enough to contradict networks on either.
     if let Some(varying) = varying.clone().next() {
         networks(config, varying, findings);
     }

@@ -58,7 +58,7 @@ pub fn import(path: &str, source: &str, options: &Options) -> Result<Imported, V
     let Some(device) = device.filter(|_| findings.mistakes.is_empty()) else {
         return Err(findings.mistakes);
     };
-    notes::tell(&config, options, &device, &mut findings);
+    notes::note_all(&config, options, &device, &mut findings);
     let mut notes = findings.notes;
     notes.sort_by_key(|note| note.line);
     let plan = plan::text(path, &config, options, &notes);

@@ -7,7 +7,7 @@ use super::phases;
 use super::setting::Setting;
 use super::siitperf::{Config, specified};
 
-pub(super) fn tell(
+pub(super) fn note_all(
     config: &Config,
     options: &Options,
     device: &ImportedDevice,

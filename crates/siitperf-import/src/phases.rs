@@ -37,7 +37,7 @@ impl Phases {
     }
 
     /// Returns the keys of a test that searches for the rate of phase 1.
-    pub(super) fn of_phase_1(&self) -> String {
+    pub(super) fn phase_1_keys(&self) -> String {
         let mut text = format!(
             "connections = {}\nenumerate = \"{}\"\n",
             self.connections, self.enumerate
@@ -52,8 +52,8 @@ impl Phases {
     }
 
     /// Returns the keys of a test of phase 2.
-    pub(super) fn of_both(&self) -> String {
-        let mut text = self.of_phase_1();
+    pub(super) fn both_phases_keys(&self) -> String {
+        let mut text = self.phase_1_keys();
         if let Some(phase_1) = self.phase_1 {
             text += &format!(
                 "phase-1-rate = {}\nphase-1-delay = \"{}ms\"\n",

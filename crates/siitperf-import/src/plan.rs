@@ -7,10 +7,11 @@ use super::siitperf::{
     AddressPartSettings, Config, PortSettings, SenderSettings, SideSettings, order,
 };
 use sixbench_method::lists::each_once;
-use sixbench_method::plan::AddressPart;
+use sixbench_method::plan::{AddressPart, Profile};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::text::is_control;
 use sixbench_method::units::show_ns;
+use sixbench_plan::standard_search;
 
 /// siitperf's fixed ports: those of the test frame of RFC 2544 appendix C.2.6.4, regardless of the ranges.
 const FIXED_SOURCE: u32 = 0xc020;
@@ -20,6 +21,35 @@ const FIXED_DESTINATION: u32 = 7;
 const MEASURES: [&str; 4] = ["throughput", "frame-loss-rate", "latency", "pdv"];
 
 pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note]) -> String {
+    let mut text = header(path, notes);
+    text += &trial(options);
+    text += &testbed(config);
+    text += &search(options);
+    let phases = Phases::new(config, options);
+    if let Some(phases) = &phases {
+        text += "\n";
+        text += &test_head("establishment-rate", "establishment-rate");
+        text += &(repetitions(options) + &traffic(config, options) + &phases.phase_1_keys());
+    }
+    if config.is_phase_1_alone() {
+        return text;
+    }
+    let shared =
+        common(config, options) + &phases.map_or(String::new(), |phases| phases.both_phases_keys());
+    for measure in MEASURES {
+        text += "\n";
+        text += &(test_head(measure, measure) + &of_measure(measure, options) + &shared);
+    }
+    if let Some(timeout) = options.frame_timeout_ns.filter(|timeout| *timeout > 0) {
+        text += "\n# siitperf-pdv with a frame timeout.\n";
+        text += &test_head("throughput-frame-timeout", "throughput");
+        text += &format!("frame-timeout = \"{}\"\n{shared}", show_ns(timeout));
+    }
+    text
+}
+
+/// Returns the beginning of the plan: where it comes from, the notes, and the keys before all tables.
+fn header(path: &str, notes: &[Note]) -> String {
     let mut text = comment(&format!(
         "What siitperf measures with {path}, imported by sixbench."
     ));
@@ -28,33 +58,12 @@ pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note
         .iter()
         .map(|note| comment(&note.to_string()))
         .collect::<String>();
-    text += "\nname = \"siitperf\"\nprofile = \"rfc\"\nrecipes = [\"recipes\"]\n\n";
-    text += &trial(options);
-    text += &testbed(config);
-    text += &search(options);
-    let phases = Phases::new(config, options);
-    if let Some(phases) = &phases {
-        let both = repetitions(options) + &traffic(config, options) + &phases.of_phase_1();
-        text += &format!(
-            "\n[[test]]\nname = \"establishment-rate\"\ndut = \"siitperf\"\nmeasure = \"establishment-rate\"\n{both}"
-        );
-    }
-    if config.is_phase_1_alone() {
-        return text;
-    }
-    let common = common(config, options) + &phases.map_or(String::new(), |phases| phases.of_both());
-    for measure in MEASURES {
-        let own = of_measure(measure, options);
-        text += &format!(
-            "\n[[test]]\nname = \"{measure}\"\ndut = \"siitperf\"\nmeasure = \"{measure}\"\n{own}{common}"
-        );
-    }
-    if let Some(timeout) = options.frame_timeout_ns.filter(|timeout| *timeout > 0) {
-        text += "\n# siitperf-pdv with a frame timeout.\n";
-        text += "[[test]]\nname = \"throughput-frame-timeout\"\ndut = \"siitperf\"\nmeasure = \"throughput\"\n";
-        text += &format!("frame-timeout = \"{}\"\n{common}", show_ns(timeout));
-    }
-    text
+    text + "\nname = \"siitperf\"\nprofile = \"rfc\"\nrecipes = [\"recipes\"]\n\n"
+}
+
+/// Returns the first keys of a test.
+fn test_head(name: &str, measure: &str) -> String {
+    format!("[[test]]\nname = \"{name}\"\ndut = \"siitperf\"\nmeasure = \"{measure}\"\n")
 }
 
 /// Returns `text` as a TOML comment, which must not contain control characters.
@@ -70,7 +79,10 @@ pub(super) fn quoted(text: &str) -> String {
 fn search(options: &Options) -> String {
     let scripts = &options.scripts;
     let maximum = scripts.maximum.map_or_else(
-        || "# siitperf's scripts have it as `max`; loads above 2M are not tried without it.\n# maximum = \"2M\"\n".to_owned(),
+        || {
+            let millions = standard_search(Profile::Rfc).maximum.0 / 1_000_000;
+            format!("# siitperf's scripts have it as `max`; loads above {millions}M are not tried without it.\n# maximum = \"{millions}M\"\n")
+        },
         |maximum| format!("maximum = \"{}\"\n", maximum.0),
     );
     let width = scripts.error.map(|error| {

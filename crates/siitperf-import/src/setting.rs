@@ -35,6 +35,7 @@ impl<T> Setting<T> {
         Diagnostic::new(self.span.clone(), title)
     }
 
+    /// Adds a note at the line of the key; 0 means the whole file (`Note::line`).
     pub(super) fn note(&self, findings: &mut ImportFindings, text: impl fmt::Display) {
         findings.note(self.line.unwrap_or(0), format!("{}: {text}", self.key));
     }

@@ -4,12 +4,8 @@ use super::findings::ImportFindings;
 use super::options::{Options, Phase1};
 use super::setting::Setting;
 use super::siitperf::{Config, PortSettings, SideSettings};
+use sixbench_method::terms::bounds::NumberBound;
 use sixbench_plan::MOST_COMBINATIONS;
-
-/// The most connections that a plan may have (`NumberBound::COUNT`).
-const MOST_CONNECTIONS: u32 = 1_000_000_000;
-/// The longest time that a plan may state (`NumberBound::STATED_TIME_NS`).
-const DAY_MS: u32 = 86_400_000;
 
 pub(super) fn check(config: &Config, options: &Options, findings: &mut ImportFindings) {
     match config.roles() {
@@ -85,24 +81,8 @@ fn enumerations(config: &Config, findings: &mut ImportFindings) {
         let mistake = ips.mistake(format!("{ports} and {ips} differ"));
         findings.mistake(mistake.help("if neither is 0 they must be equal"));
     }
-    if let Some(varying) = varying.filter(|_| ports.value != 0 && ips.value == 0) {
-        let mistake = ports.mistake(format!(
-            "{ports} and {varying} need Enumerate-ips {}",
-            ports.value
-        ));
-        findings.mistake(
-            mistake.help("all that varies must be enumerated, because otherwise there would be new connections in phase 2"),
-        );
-    }
-    if let Some(varying) = varying_ports.filter(|_| ips.value != 0 && ports.value == 0) {
-        let mistake = ips.mistake(format!(
-            "{ips} and {varying} need Enumerate-ports {}",
-            ips.value
-        ));
-        findings.mistake(
-            mistake.help("all that varies must be enumerated, because otherwise there would be new connections in phase 2"),
-        );
-    }
+    enumerated_alone(ports, ips, varying, findings);
+    enumerated_alone(ips, ports, varying_ports, findings);
     for side in config
         .sides()
         .iter()
@@ -121,16 +101,35 @@ fn enumerations(config: &Config, findings: &mut ImportFindings) {
     }
 }
 
+/// Reports that only one of ports and addresses is enumerated although something of the other kind varies.
+fn enumerated_alone(
+    given: &Setting<u32>,
+    missing: &Setting<u32>,
+    varying: Option<&Setting<u32>>,
+    findings: &mut ImportFindings,
+) {
+    if let Some(varying) = varying.filter(|_| given.value != 0 && missing.value == 0) {
+        let mistake = given.mistake(format!(
+            "{given} and {varying} need {} {}",
+            missing.key, given.value
+        ));
+        findings.mistake(
+            mistake.help("all that varies must be enumerated, because otherwise there would be new connections in phase 2"),
+        );
+    }
+}
+
 /// Reports values above sixbench's limits: more connections than its state table holds, or a delay of more than a day.
 fn limits(config: &Config, phase_1: Phase1, findings: &mut ImportFindings) {
-    if phase_1.frames > MOST_CONNECTIONS {
+    let most = NumberBound::COUNT.most();
+    if f64::from(phase_1.frames) > most {
         let title = format!(
-            "N = {} connections are more than sixbench keeps: {MOST_CONNECTIONS}",
+            "N = {} connections are more than sixbench keeps: {most}",
             phase_1.frames
         );
         findings.mistake(config.stateful.mistake(title).help("lower N"));
     }
-    if phase_1.delay_ms > DAY_MS {
+    if !NumberBound::STATED_TIME_NS.contains(f64::from(phase_1.delay_ms) * 1e6) {
         let title = format!("D = {} ms is more than a day", phase_1.delay_ms);
         findings.mistake(
             config
@@ -142,6 +141,7 @@ fn limits(config: &Config, phase_1: Phase1, findings: &mut ImportFindings) {
 }
 
 fn times(config: &Config, phase_1: Phase1, findings: &mut ImportFindings) {
+    // Rounded down, as siitperf does: a D that it accepts is accepted here.
     let needed =
         1000 * u64::from(phase_1.frames) / u64::from(phase_1.rate) + u64::from(phase_1.timeout_ms);
     if needed > u64::from(phase_1.delay_ms) {
@@ -193,6 +193,7 @@ fn enough(config: &Config, options: &Options, findings: &mut ImportFindings) {
     ]
     .into_iter()
     .find(|key| key.value != 0);
+    // `stateful` is 1 or 2 here, so one is found.
     let enumerate = enumerate.unwrap_or(&config.stateful);
     if available >= u128::from(MOST_COMBINATIONS) {
         let title = format!("{enumerate} has {available} combinations, which cannot be enumerated");
