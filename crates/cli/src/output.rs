@@ -18,7 +18,7 @@ pub(crate) fn print(text: impl Display) -> io::Result<()> {
 /// Writes a text to standard output in which every colour is one of ours, as in the summary of a run.
 ///
 /// # Errors
-/// As of [`print`].
+/// Those of [`print`].
 pub(crate) fn print_colored(text: &str) -> io::Result<()> {
     stream(|out| out.write_all(for_terminal(text).as_bytes()))
 }
@@ -26,7 +26,7 @@ pub(crate) fn print_colored(text: &str) -> io::Result<()> {
 /// Writes `text` and a newline to standard output.
 ///
 /// # Errors
-/// The same as those of [`print`].
+/// Those of [`print`].
 pub(crate) fn line(text: impl Display) -> io::Result<()> {
     print(format_args!("{text}\n"))
 }
@@ -34,7 +34,7 @@ pub(crate) fn line(text: impl Display) -> io::Result<()> {
 /// Streams text that sixbench itself produces to standard output, through a buffer; stops early when the reader has closed the pipe.
 ///
 /// # Errors
-/// The same as those of [`print`].
+/// Those of [`print`].
 pub(crate) fn stream(
     write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> io::Result<()>,
 ) -> io::Result<()> {

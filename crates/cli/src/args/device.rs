@@ -67,9 +67,7 @@ impl DeviceOptions {
             ..Links::default()
         })
     }
-}
 
-impl DeviceOptions {
     /// Returns the options that decide which device is asked, and over which links, as a shell reads them: each with a space before it.
     pub(crate) fn for_repetition(&self) -> String {
         let mut words = Vec::new();

@@ -167,7 +167,7 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     conclude(compared, Default::default(), &[], &pages, arguments)
 }
 
-/// Refuses two devices of which one alone would share memory with the tester: what that saves would count as the device's.
+/// Refuses two devices of which only one would share memory with the tester: what that saves would count as the device's.
 fn check_joined_alike(loaded: &LoadedPlan, library: &Library) -> Result<(), Failed> {
     let group = |test: &Test| {
         library

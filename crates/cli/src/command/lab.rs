@@ -48,6 +48,7 @@ fn build(order: BuildOrder, vpp: Option<&Path>) -> Result<Exit, Failed> {
         }
     }
     let start = Instant::now();
+    // clap refuses `--vpp` together with `--jool`.
     let built = if let Some(source) = vpp {
         lab::build_vpp(&order.cache, source, &mut show_step).map(|vpp| vpp.directory)
     } else {
@@ -55,6 +56,7 @@ fn build(order: BuildOrder, vpp: Option<&Path>) -> Result<Exit, Failed> {
         lab::build(&order, &mut show_step).map(|lab| lab.directory().to_owned())
     };
     let built = built.map_err(refused)?;
+    // A lab that was just built is in the list.
     let size = lab::list(&order.cache)
         .into_iter()
         .find(|entry| entry.path == built)

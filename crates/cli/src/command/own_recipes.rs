@@ -37,6 +37,7 @@ pub(crate) fn read() {
 /// # Errors
 /// A recipe cannot be read, or other users can change it.
 pub(crate) fn texts() -> Result<Vec<(String, String)>, OwnRecipesError> {
+    // `read` was called at the start of the program (`main`).
     OWN.get().cloned().unwrap_or(Ok(Vec::new()))
 }
 
@@ -44,6 +45,7 @@ fn checked_texts(directory: &Path) -> Result<Vec<(String, String)>, OwnRecipesEr
     let texts =
         texts_in(directory).map_err(|error| OwnRecipesError::Unreadable(Arc::new(error)))?;
     let files = texts.iter().map(|(path, _)| Path::new(path));
+    // The directories above are the user's own home, which is taken to be safe.
     match iter::once(directory)
         .chain(files)
         .find(|path| can_others_change(path))

@@ -28,8 +28,8 @@ pub(super) fn wanted<'v>(
     }))
 }
 
-/// Refuses malformed frames for a device that a crash costs something, and beside a load. That they are refused needs a reason, which conflicts of options
-/// do not have.
+/// Refuses malformed frames for a device whose crash would do damage, and together with a load. This is checked here and not by clap, whose message for
+/// conflicting options gives no reason.
 pub(super) fn check(arguments: &ConformanceArgs, recipe: &Recipe) -> Result<(), Failed> {
     if arguments.under_load.is_some() {
         let option = match &arguments.malformed.replay {
@@ -43,8 +43,8 @@ pub(super) fn check(arguments: &ConformanceArgs, recipe: &Recipe) -> Result<(), 
     Ok(check_device(&arguments.options.links()?, recipe)?)
 }
 
-/// Opens the directory before anything is sent. Without `--output`, a crash alone is kept, in one that is named after the device, and nothing of frames
-/// that a file keeps already.
+/// Opens the directory before anything is sent. Without `--output`, only a crash is kept, in a directory named after the device; frames that are replayed
+/// from a file are not kept again.
 pub(super) fn directory(
     arguments: &ConformanceArgs,
     recipe: &Recipe,

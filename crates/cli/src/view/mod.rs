@@ -28,7 +28,7 @@ pub(crate) trait View {
 /// The kind of view that a command uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// A progress line on a terminal, or plain lines elsewhere; with `--quiet`, warnings alone.
+    /// A progress line on a terminal, or plain lines elsewhere; with `--quiet`, only warnings.
     People,
     /// One JSON object per line on stdout.
     Json,

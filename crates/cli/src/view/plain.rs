@@ -51,7 +51,7 @@ impl View for Plain {
     }
 }
 
-/// The view that tells of warnings alone, for scripts that read what a run has found when it is over.
+/// The view that tells only of warnings, for scripts that read what a run has found when it is over.
 pub(crate) struct QuietView;
 
 impl View for QuietView {

@@ -38,7 +38,8 @@ impl ProgressView {
         self.bar.set_length((elapsed_s + remaining_s).max(1));
         self.bar.set_position(elapsed_s);
         let [ended, all] = self.measurements;
-        let end = jiff::Zoned::now() + jiff::SignedDuration::from_secs(remaining_s as i64);
+        let end =
+            jiff::Zoned::now().saturating_add(jiff::SignedDuration::from_secs(remaining_s as i64));
         let left = words::left(remaining_s);
         self.bar.set_prefix(format!(
             "{ended} of {}, {left}, until {}",
@@ -78,6 +79,7 @@ impl View for ProgressView {
             Event::TrialEnded { .. } => self.last = text,
             Event::MeasurementEnded { .. } => {
                 self.bar.println(text);
+                // The view starts from 0, so the repeated events of a resumed run bring it to the right number.
                 self.measurements[0] += 1;
             }
             Event::DutReady { .. }

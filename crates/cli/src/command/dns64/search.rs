@@ -46,6 +46,7 @@ pub(super) fn search(
 /// Returns the search as a plan of one test.
 fn plan(arguments: &args::Dns64) -> Plan {
     let standard = standard_search(Profile::Smoke);
+    // A hundredth of the rate is far below it, for servers that are much slower than the user expects.
     let minimum = FrameRate(standard.minimum.0.min(arguments.rate.0 / 100).max(1));
     let search = SearchSettings {
         method: SearchMethod::Binary,
