@@ -9,7 +9,7 @@ mod resolver;
 
 pub use behaviour::Behaviour;
 pub use relay::SimulatedRelay;
-pub use sixbench_stats::SplitMix64;
+use sixbench_stats::SplitMix64;
 
 use crate::terms::{Direction, Directions, FrameRate};
 use crate::trial::{
@@ -332,13 +332,11 @@ fn stall(result: &mut DirectionResult, spec: &TrialSpec) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terms::LossRatio;
+    use crate::terms::{LossRatio, SECOND_NS};
     use crate::trial::Verdict;
 
-    const SECOND: u64 = 1_000_000_000;
-
     fn measure(dut: &mut SimulatedDut, rate: u64) -> TrialResult {
-        let Ok(result) = dut.measure(&TrialSpec::constant(FrameRate(rate), SECOND));
+        let Ok(result) = dut.measure(&TrialSpec::constant(FrameRate(rate), SECOND_NS));
         result
     }
 
@@ -352,7 +350,7 @@ mod tests {
         let over = measure(&mut dut, 1250);
         let received: Vec<u64> = over.directions.iter().map(|d| d.received).collect();
         assert_eq!(received, [1000, 1000]);
-        assert_eq!(dut.elapsed_ns(), 20 * SECOND);
+        assert_eq!(dut.elapsed_ns(), 20 * SECOND_NS);
     }
 
     #[test]
@@ -438,7 +436,7 @@ mod tests {
             .with_overhead(0);
         let hours = |dut: &SimulatedDut| dut.elapsed_ns() as f64 / 3.6e12;
         while hours(&dut) < 2.0 {
-            let Ok(_) = dut.measure(&TrialSpec::constant(FrameRate(1_000), 60 * SECOND));
+            let Ok(_) = dut.measure(&TrialSpec::constant(FrameRate(1_000), 60 * SECOND_NS));
         }
         let received = measure(&mut dut, 2_000_000).directions[0].received as f64 / 1e6;
         assert!((received - 0.81).abs() < 1e-4, "{received}");
