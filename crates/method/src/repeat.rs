@@ -76,7 +76,7 @@ impl Repetition {
         }
     }
 
-    /// The fewest repetitions there can be.
+    /// Returns the fewest repetitions there can be.
     pub fn least(&self) -> u32 {
         match *self {
             Self::Fixed(count) => count,
@@ -84,7 +84,7 @@ impl Repetition {
         }
     }
 
-    /// The most repetitions there can be.
+    /// Returns the most repetitions there can be.
     pub fn most(&self) -> u32 {
         match *self {
             Self::Fixed(count) => count,

@@ -90,7 +90,7 @@ fn sum_of(a: &[f64], b: &[f64]) -> Vec<f64> {
 
 /// Returns the p-value by the normal approximation: Kendall's variance for ties, and a continuity correction of 1, because scores are two apart.
 fn normal(score: i64, n: usize, ties: &[usize]) -> f64 {
-    /// The share of `t` equal values in Kendall's variance, times 18.
+    /// Returns the share of `t` equal values in Kendall's variance, times 18.
     fn term(t: usize) -> f64 {
         (t * (t - 1) * (2 * t + 5)) as f64
     }

@@ -25,7 +25,7 @@ pub enum ComparedValue {
 }
 
 impl ComparedValue {
-    /// The searched rate of a measure for a loss goal: frames, connections or queries per second.
+    /// Returns the searched rate of a measure for a loss goal: frames, connections or queries per second.
     pub fn rate(measure: &Measure, goal: AcceptedLoss) -> Self {
         let noun = measure.family().noun();
         if goal.exceed_ratio > 0.0 {
@@ -69,7 +69,7 @@ impl ComparedValue {
         }
     }
 
-    /// The unit of its values as they are stored: `frames/s`, `connections/s`, `queries/s`, `ns`, `%`, `frames`, `connections`, `octets`.
+    /// Returns the unit of its values as they are stored: `frames/s`, `connections/s`, `queries/s`, `ns`, `%`, `frames`, `connections`, `octets`.
     pub fn unit(&self) -> &'static str {
         match self {
             Self::Rate(_) => Noun::Frames.per_second(),

@@ -175,12 +175,12 @@ impl ComparisonFinding {
 }
 
 impl Comparison<'_> {
-    /// The rows of all points.
+    /// Returns the rows of all points.
     pub fn rows(&self) -> impl Iterator<Item = &ComparisonRow> {
         self.points.iter().flat_map(|point| &point.rows)
     }
 
-    /// The points with values. Requirements are compared one by one instead.
+    /// Returns the points with values. Requirements are compared one by one instead.
     pub fn measured_points(&self) -> impl Iterator<Item = &PointComparison<'_>> {
         self.points
             .iter()
@@ -198,7 +198,7 @@ impl Comparison<'_> {
         self
     }
 
-    /// The most serious of what was found.
+    /// Returns the most serious of what was found.
     pub fn gate(&self) -> Gate {
         let of_rows = self
             .rows()

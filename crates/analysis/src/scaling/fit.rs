@@ -19,7 +19,7 @@ pub enum Law {
 }
 
 impl Law {
-    /// The fewest steps that leave something to judge the law by: one more than it has parameters.
+    /// Returns the fewest steps that leave something to judge the law by: one more than it has parameters.
     pub fn needed_steps(self) -> usize {
         self.parameters() + 1
     }
@@ -74,7 +74,7 @@ pub enum NoFit {
 /// A law's parameters, a = 1 / λ, b = σ / λ, c = κ / λ: in them n / X is linear, a + b (n - 1) + c n (n - 1).
 pub(super) type Parameters = [f64; 3];
 
-/// The law with the parameters for which the sum of the squared relative residuals, ((median - X(n)) / median)², is least. Relative, because
+/// Returns the law with the parameters for which the sum of the squared relative residuals, ((median - X(n)) / median)², is least. Relative, because
 /// devices scatter in proportion, and 16 cores shall count no more than one. With an interval where there are enough repetitions.
 ///
 /// # Errors
@@ -143,18 +143,18 @@ impl Fit {
         }
     }
 
-    /// The rate with so many cores by this law, in the unit of the values.
+    /// Returns the rate with so many cores by this law, in the unit of the values.
     pub fn at(&self, cores: f64) -> f64 {
         self.lambda * cores
             / (1.0 + self.sigma * (cores - 1.0) + self.kappa * cores * (cores - 1.0))
     }
 
-    /// The cores at which the rate is highest, n* = sqrt((1 - σ) / κ), at least 1. `None` where it rises for ever.
+    /// Returns the cores at which the rate is highest, n* = sqrt((1 - σ) / κ), at least 1. `None` where it rises for ever.
     pub fn peak(&self) -> Option<f64> {
         (self.kappa > 0.0).then(|| ((1.0 - self.sigma).max(0.0) / self.kappa).sqrt().max(1.0))
     }
 
-    /// The highest rate by this law, at the peak or with ever more cores. `None` where it has no limit.
+    /// Returns the highest rate by this law, at the peak or with ever more cores. `None` where it has no limit.
     pub fn most(&self) -> Option<f64> {
         match self.peak() {
             Some(peak) => Some(self.at(peak)),
@@ -163,7 +163,8 @@ impl Fit {
     }
 }
 
-/// The best parameters with none below 0. Where the best of all have one below, it is 0 in the best that have none: each way of that is tried.
+/// Returns the best parameters with none below 0. Where the best of all have one below, it is 0 in the best that have none: each way of that is
+/// tried.
 pub(super) fn parameters(law: Law, points: &[(f64, f64)]) -> Parameters {
     let (all, fewer): (&[usize], &[&[usize]]) = match law {
         Law::Amdahl => (&[0, 1], &[&[0]]),

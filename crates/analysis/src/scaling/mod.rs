@@ -44,7 +44,7 @@ pub struct ScalingStep {
     pub efficiency: Option<f64>,
 }
 
-/// The steps by ascending cores. Those without a repetition are left out.
+/// Returns the steps by ascending cores. Those without a repetition are left out.
 pub fn steps(repetitions: &[CoreRepetitions]) -> Vec<ScalingStep> {
     let mut measured: Vec<(NonZeroU32, Summary)> = repetitions
         .iter()

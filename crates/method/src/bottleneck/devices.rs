@@ -164,7 +164,7 @@ fn of_cores(name: &str, machine: Option<&str>, cores: &[Core]) -> Option<Idlenes
     })
 }
 
-/// The host's cores that are the devices'; empty where the devices run on hosts of their own.
+/// Returns the host's cores that are the devices'; empty where the devices run on hosts of their own.
 fn host_cores(watches: &[&Watch]) -> Vec<u32> {
     let cores = watches.iter().flat_map(|watch| watch.dut_cores());
     cores

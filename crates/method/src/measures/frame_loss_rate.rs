@@ -46,7 +46,7 @@ impl LossScan {
         until_lossless: true,
     };
 
-    /// The rates at a frame size whose highest rate is `maximum`.
+    /// Returns the rates at a frame size whose highest rate is `maximum`.
     pub fn rates_from(&self, maximum: FrameRate) -> Vec<FrameRate> {
         if self.rates.is_empty() {
             return (1..=10)

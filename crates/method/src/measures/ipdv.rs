@@ -145,7 +145,7 @@ impl Measurement for IpdvStream {
     }
 }
 
-/// The three values of RFC 8219 section 7.3.2. Its extremes are single frames: one look too late of the tester spoils them.
+/// Returns the three values of RFC 8219 section 7.3.2. Its extremes are single frames: one look too late of the tester spoils them.
 fn read(result: &TrialResult) -> Reading {
     delays(result, 0.0, |direction| {
         let ipdv = direction.ipdv?;

@@ -67,7 +67,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The throughput, or the establishment rate, this repetition determined, for the first loss goal.
+    /// Returns the throughput, or the establishment rate, this repetition determined, for the first loss goal.
     pub fn throughput(&self) -> Option<FrameRate> {
         self.brackets.first()?.lower
     }
@@ -90,7 +90,7 @@ impl Outcome {
         searched_in_vain || (is_without_value && has_a_load)
     }
 
-    /// The one number repetitions are judged by: the throughput, or the measure's first quantity in its worst direction.
+    /// Returns the one number repetitions are judged by: the throughput, or the measure's first quantity in its worst direction.
     /// `None` where the repetition came to nothing, and for the frame loss rate, which is a curve.
     /// `None` as well where the rate lies between bounds that are too far apart ([`Bracket::is_not_found`]).
     pub fn headline(&self, measure: &Measure) -> Option<f64> {

@@ -183,7 +183,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The name in machine-readable output.
+    /// Returns the name in machine-readable output.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Nanoseconds => "ns",

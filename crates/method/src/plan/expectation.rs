@@ -43,7 +43,7 @@ impl Bounded for Expectation {
 }
 
 impl Expectation {
-    /// A searched rate of at least this, at every frame size.
+    /// Returns a searched rate of at least this, at every frame size.
     pub fn at_least(rate: f64) -> Self {
         Self {
             quantity: None,

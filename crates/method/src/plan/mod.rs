@@ -243,7 +243,7 @@ impl Test {
                 .any(|quantity| quantity.is_of_one_way_delays())
     }
 
-    /// A throughput test of `dut` as the RFCs want it, but of 84-octet frames only and not repeated.
+    /// Returns a throughput test of `dut` as the RFCs want it, but of 84-octet frames only and not repeated.
     pub fn new(name: &str, dut: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -345,7 +345,8 @@ impl Test {
         of_mix.or(largest).unwrap_or(FrameSize::MINIMUM)
     }
 
-    /// The name of one of its points for people: `name/84`; only `name` where frames are the kernel's and have the size they have. A mix of sizes is named.
+    /// Returns the name of one of its points for people: `name/84`; only `name` where frames are the kernel's and have the size they have. A mix of
+    /// sizes is named.
     pub fn label(&self, frame_size: FrameSize) -> String {
         if let Some(mix) = self.traffic.size_mix {
             format!("{} ({})", self.name, mix.label())
@@ -373,7 +374,7 @@ impl Test {
         Some(stateful.delay_ns(stateful.phase_one()))
     }
 
-    /// The points of this test, in the plan's order.
+    /// Returns the points of this test, in the plan's order.
     pub fn points(&self) -> impl Iterator<Item = Point> + '_ {
         self.frame_sizes.iter().map(|&frame_size| Point {
             test: self.name.clone(),
@@ -442,7 +443,8 @@ impl Plan {
             .collect()
     }
 
-    /// The plan of these tests, one device after the other, with the seed and the patience of a plan that says nothing, and a medium that is not known.
+    /// Returns the plan of these tests, one device after the other, with the seed and the patience of a plan that says nothing, and a medium that is
+    /// not known.
     pub fn new(
         name: &str,
         profile: Profile,
@@ -475,7 +477,7 @@ impl Plan {
             .take_if(|name| tests.iter().all(|test| test.name != *name));
     }
 
-    /// The test of this name.
+    /// Returns the test of this name.
     pub fn test(&self, name: &str) -> Option<&Test> {
         self.tests.iter().find(|t| t.name == name)
     }

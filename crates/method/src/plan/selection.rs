@@ -95,7 +95,7 @@ impl Selection {
         self.keys.is_empty()
     }
 
-    /// The keys, sorted.
+    /// Returns the keys, sorted.
     pub fn keys(&self) -> impl Iterator<Item = &MeasurementKey> {
         self.keys.iter()
     }
@@ -111,12 +111,12 @@ impl Selection {
         self.is_all() || has(None) || has(Some(repetition))
     }
 
-    /// The most repetitions of a point that the run makes.
+    /// Returns the most repetitions of a point that the run makes.
     pub fn repetitions(&self, test: &Test, point: &Point) -> u32 {
         self.ordinal(point, test.repetitions.most())
     }
 
-    /// The number of a repetition among those that the run makes of the point, from 1.
+    /// Returns the number of a repetition among those that the run makes of the point, from 1.
     pub fn ordinal(&self, point: &Point, repetition: u32) -> u32 {
         if self.is_all()
             || self.keys.contains(&MeasurementKey {

@@ -65,7 +65,7 @@ impl Stateful {
         }
     }
 
-    /// Phase 1 before a trial of phase 2.
+    /// Returns phase 1 before a trial of phase 2.
     pub fn phase_one(&self) -> PhaseOne {
         PhaseOne {
             connections: self.connections,
@@ -73,7 +73,7 @@ impl Stateful {
         }
     }
 
-    /// D of a phase 1, nanoseconds: 1000 N / R + 2 T ms where nothing else is asked for.
+    /// Returns D of a phase 1, nanoseconds: 1000 N / R + 2 T ms where nothing else is asked for.
     pub fn delay_ns(&self, phase_one: PhaseOne) -> u64 {
         let sending_ns =
             u128::from(phase_one.connections) * 1_000_000_000 / u128::from(phase_one.rate.0.max(1));
@@ -81,7 +81,7 @@ impl Stateful {
             .unwrap_or(sending_ns as u64 + 2 * self.timeout_ns)
     }
 
-    /// The trial that opens `connections` at `rate` and validates each.
+    /// Returns the trial that opens `connections` at `rate` and validates each.
     pub fn establishing(&self, connections: u64, rate: FrameRate) -> TrialSpec {
         let validation = FrameRate(((rate.0 as f64 * self.validation) as u64).max(1));
         phase_one_trial(
@@ -94,7 +94,7 @@ impl Stateful {
         )
     }
 
-    /// The trial that opens all connections and lets the DUT delete them.
+    /// Returns the trial that opens all connections and lets the DUT delete them.
     pub fn tearing_down(&self) -> TrialSpec {
         phase_one_trial(
             self.connections,

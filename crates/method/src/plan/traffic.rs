@@ -103,7 +103,7 @@ impl TrafficSettings {
     /// RFC 4814 section 4.5: pseudorandom ports; one address pair.
     pub const RFC_4814: Self = Self::with_ports(Ports::RFC_4814);
 
-    /// These ports in both directions, one address pair.
+    /// Returns these ports in both directions, one address pair.
     pub const fn with_ports(ports: Ports) -> Self {
         Self {
             forward_ports: ports,
@@ -128,7 +128,7 @@ impl TrafficSettings {
             .min(self.tuples_of(Direction::Reverse))
     }
 
-    /// The ports of a direction.
+    /// Returns the ports of a direction.
     pub fn ports_of(&self, direction: Direction) -> Ports {
         match direction {
             Direction::Forward => self.forward_ports,
@@ -136,7 +136,7 @@ impl TrafficSettings {
         }
     }
 
-    /// The networks of a direction's destinations.
+    /// Returns the networks of a direction's destinations.
     pub fn networks_of(&self, direction: Direction) -> u16 {
         match direction {
             Direction::Forward => self.right_networks,
@@ -232,7 +232,7 @@ impl Ports {
     /// One flow: the first ports of RFC 4814's ranges.
     pub const FIXED: Self = Self::in_order(ValueOrder::Fixed);
 
-    /// RFC 4814's ranges in another order.
+    /// Returns RFC 4814's ranges in another order.
     pub const fn in_order(order: ValueOrder) -> Self {
         Self {
             source: ValueRange {

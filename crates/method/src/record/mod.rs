@@ -157,7 +157,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The tests that were left out before the run began; the resolved plan does not have them.
+    /// Returns the tests that were left out before the run began; the resolved plan does not have them.
     pub fn left_out(&self) -> impl Iterator<Item = &Test> {
         self.not_run
             .iter()
@@ -334,7 +334,7 @@ pub struct LinkFacts {
 }
 
 impl LinkFacts {
-    /// Octets of a frame of this size on the link, FCS included.
+    /// Returns the octets of a frame of this size on the link, FCS included.
     pub fn octets(&self, size: FrameSize) -> u16 {
         size.with_fcs(if self.is_ipv4 {
             IpVersion::Ipv4

@@ -153,7 +153,7 @@ pub enum RepetitionStart {
 }
 
 impl RepetitionStart {
-    /// The word for it in plan files and results.
+    /// Returns the word for it in plan files and results.
     pub fn word(self) -> &'static str {
         match self {
             Self::Cold => "cold",

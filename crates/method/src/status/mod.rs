@@ -36,7 +36,7 @@ impl PointStatus {
         matches!(self, Self::Result | Self::AtLeast(_))
     }
 
-    /// The word for it in formats for machines.
+    /// Returns the word for it in formats for machines.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Result => "result",
@@ -46,7 +46,7 @@ impl PointStatus {
         }
     }
 
-    /// The word for its reason in formats for machines; `None` of a result.
+    /// Returns the word for its reason in formats for machines; `None` of a result.
     pub fn reason(&self) -> Option<&'static str> {
         match self {
             Self::Result => None,
@@ -122,7 +122,7 @@ impl StatusCounts {
     }
 }
 
-/// The status of every point: those of the plan in its order, then those of tests that were left out before the run began.
+/// Returns the status of every point: those of the plan in its order, then those of tests that were left out before the run began.
 ///
 /// `outcomes` are the completed repetitions among `records`.
 pub fn planned_points<'a>(

@@ -34,13 +34,13 @@ impl FrameRate {
     /// The rates that can result from the fastest medium at the smallest frame size, frames per second.
     pub const OF_MEDIUM: NumberBound = NumberBound::new(1.0, 2e10);
 
-    /// The number of frames a schedule of this rate holds in `duration_ns` nanoseconds, per direction.
+    /// Returns the number of frames a schedule of this rate holds in `duration_ns` nanoseconds, per direction.
     pub fn frames_in(self, duration_ns: u64) -> u64 {
         (u128::from(self.0) * u128::from(duration_ns) / 1_000_000_000).min(u128::from(u64::MAX))
             as u64
     }
 
-    /// The highest rate a medium carries: RFC 5180 section 5.2, `line rate / (8 * (size + 20))`.
+    /// Returns the highest rate a medium carries: RFC 5180 section 5.2, `line rate / (8 * (size + 20))`.
     ///
     /// `line_rate` in bit/s, `frame_octets` with FCS.
     pub fn theoretical_maximum(line_rate: u64, frame_octets: u16) -> Self {
@@ -84,7 +84,7 @@ impl FrameSize {
     /// The largest size of RFC 8219 section 5.1.1.
     pub const MAXIMUM: Self = Self(9216);
 
-    /// Octets of the frame with FCS when it carries `version`; none where a file has a size that no plan may have.
+    /// Returns the octets of the frame with FCS when it carries `version`; none where a file has a size that no plan may have.
     pub fn with_fcs(self, version: IpVersion) -> u16 {
         match version {
             IpVersion::Ipv6 => self.0,
@@ -92,7 +92,7 @@ impl FrameSize {
         }
     }
 
-    /// Octets handed to the port (the FCS is the port's).
+    /// Returns the octets handed to the port (the FCS is the port's).
     pub fn without_fcs(self, version: IpVersion) -> u16 {
         self.with_fcs(version).saturating_sub(4)
     }
@@ -117,7 +117,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The other one.
+    /// Returns the other one.
     pub fn opposite(self) -> Self {
         match self {
             Self::Forward => Self::Reverse,
@@ -148,7 +148,7 @@ pub enum Directions {
 }
 
 impl Directions {
-    /// The single directions this stands for.
+    /// Returns the single directions this stands for.
     pub fn each(self) -> &'static [Direction] {
         match self {
             Self::Forward => &[Direction::Forward],
@@ -212,7 +212,7 @@ impl Share {
         (place + 1) * m / n != place * m / n
     }
 
-    /// The number of frame `sequence` among those of its kind, from 0: what ports and addresses count by, so that a range is used up
+    /// Returns the number of frame `sequence` among those of its kind, from 0: what ports and addresses count by, so that a range is used up
     /// whatever the share.
     #[inline]
     pub fn index(self, sequence: u64) -> u64 {
@@ -228,7 +228,7 @@ impl Share {
         }
     }
 
-    /// Per cent of the frames that are background.
+    /// Returns the percentage of frames that are background.
     pub fn background_percent(self) -> f64 {
         100.0 * f64::from(self.of - self.foreground) / f64::from(self.of)
     }

@@ -42,7 +42,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// Frames of phase 1 that opened no connection the Responder could see.
+    /// Returns the number of frames of phase 1 that opened no connection the Responder could see.
     pub fn lost(&self) -> u64 {
         self.offered.saturating_sub(self.established)
     }

@@ -75,17 +75,17 @@ impl Moments {
 }
 
 impl Delay {
-    /// The average, nanoseconds.
+    /// Returns the average, nanoseconds.
     pub fn mean_ns(&self) -> Option<f64> {
         Some(self.moments?.sum_ns as f64 / self.count.max(1) as f64)
     }
 
-    /// The standard deviation of all frames (of the population), nanoseconds.
+    /// Returns the standard deviation of all frames (of the population), nanoseconds.
     pub fn deviation_ns(&self) -> Option<f64> {
         Some(self.moments?.deviation_ps as f64 / 1e3)
     }
 
-    /// Packet delay variation, `D99.9 - Dmin` (RFC 8219 section 7.3.1), nanoseconds.
+    /// Returns the packet delay variation, `D99.9 - Dmin` (RFC 8219 section 7.3.1), nanoseconds.
     pub fn pdv_ns(&self) -> u64 {
         self.p999_ns.saturating_sub(self.min_ns)
     }

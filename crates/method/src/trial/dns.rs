@@ -190,22 +190,23 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Queries to which anything came: dns64perf++'s "received".
+    /// Returns the number of queries to which anything came: dns64perf++'s "received".
     pub fn received(&self) -> u64 {
         self.sent.saturating_sub(self.unanswered)
     }
 
-    /// Queries to which exactly the answer came that was due, in time or late.
+    /// Returns the number of queries to which exactly the answer came that was due, in time or late.
     pub fn sound(&self) -> u64 {
         self.right + self.late
     }
 
-    /// Queries whose failure time alone can explain: no answer, a late one, or one of a server that waited for its authority in vain.
+    /// Returns the number of queries whose failure time alone can explain: no answer, a late one, or one of a server that waited for its authority
+    /// in vain.
     pub fn too_late(&self) -> u64 {
         self.late + self.unanswered + self.servfail
     }
 
-    /// Those of `unreachable` that report anything else, or of a record that does not tell the kinds apart.
+    /// Returns the number of those of `unreachable` that report anything else, or of a record that does not tell the kinds apart.
     pub fn other_unreachable(&self) -> u64 {
         self.unreachable
             .saturating_sub(self.port_unreachable)
@@ -290,17 +291,17 @@ impl RttSums {
         self.bounds_ns = sum(self.bounds_ns, other.bounds_ns);
     }
 
-    /// The average, nanoseconds; `None` of no answers.
+    /// Returns the average, nanoseconds; `None` of no answers.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
     }
 
-    /// The most by which the average may be above the true one, nanoseconds; `None` if that is not known.
+    /// Returns the most by which the average may be above the true one, nanoseconds; `None` if that is not known.
     pub fn mean_bound_ns(&self) -> Option<f64> {
         Some(self.bounds_ns? as f64 / self.count.max(1) as f64)
     }
 
-    /// The standard deviation of the population (divided by the number of answers, as in dns64perf++), nanoseconds; `None` of no answers.
+    /// Returns the standard deviation of the population (divided by the number of answers, as in dns64perf++), nanoseconds; `None` of no answers.
     pub fn deviation_ns(&self) -> Option<f64> {
         let mean_us = self.mean_ns()? / 1e3;
         let variance = self.squares_us2 / self.count as f64 - mean_us * mean_us;
@@ -355,7 +356,7 @@ pub struct AuthorityCounts {
 }
 
 impl AuthorityCounts {
-    /// Queries in all.
+    /// Returns the number of all queries.
     pub fn queries(&self) -> u64 {
         self.aaaa + self.a + self.other
     }
@@ -414,7 +415,7 @@ impl CertificateTrial {
 }
 
 impl Certificate {
-    /// 2 (r + d), d = 0.1 r: what the self-test for r loops.
+    /// Returns the rate that the self-test for r loops: 2 (r + d), d = 0.1 r.
     pub fn looped(rate: u64) -> u64 {
         (rate * 22).div_ceil(10)
     }

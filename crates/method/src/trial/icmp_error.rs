@@ -118,7 +118,7 @@ impl IcmpErrors {
         format!("{protocol} {name}{value}")
     }
 
-    /// The names of RFC 4443 section 3.
+    /// Returns the names of RFC 4443 section 3.
     fn name_of_icmpv6(&self) -> Option<&'static str> {
         Some(match (self.kind, self.code) {
             (1, 0) => "Destination Unreachable, no route to destination",
@@ -140,7 +140,7 @@ impl IcmpErrors {
         })
     }
 
-    /// The names of RFC 792, and of the codes that RFC 1122 section 3.2.2.1 and RFC 1812 section 5.2.7.1 add.
+    /// Returns the names of RFC 792, and of the codes that RFC 1122 section 3.2.2.1 and RFC 1812 section 5.2.7.1 add.
     fn name_of_icmp(&self) -> Option<&'static str> {
         Some(match (self.kind, self.code) {
             (3, 0) => "Destination Unreachable, network unreachable",

@@ -104,7 +104,7 @@ pub enum Verdict {
 }
 
 impl TrialResult {
-    /// The verdict for a goal of at most `goal` loss in every direction.
+    /// Returns the verdict for a goal of at most `goal` loss in every direction.
     ///
     /// A sender that took too long always invalidates: the intended load was not offered. The other faults matter only
     /// where frames are missing, and only as far as they can explain it: a stall explains no more losses than the frames
@@ -145,13 +145,13 @@ impl TrialResult {
             .all(|d| self.is_loss_of_the_dut_in(d, share))
     }
 
-    /// Like `is_loss_of_the_dut`, for one direction.
+    /// Returns the same as `is_loss_of_the_dut`, for one direction.
     pub(crate) fn is_loss_of_the_dut_in(&self, d: &DirectionResult, share: f64) -> bool {
         d.not_received() == 0
             || self.excusable(d.direction) as f64 <= share * d.not_received() as f64
     }
 
-    /// The rate of a direction: where connections are validated, the Responder's is another.
+    /// Returns the rate of a direction: where connections are validated, the Responder's is another.
     pub(crate) fn rate_of(&self, of: Direction) -> FrameRate {
         let opens = self.directions.first().map(|first| first.direction);
         match self.spec.kind {
@@ -160,7 +160,7 @@ impl TrialResult {
         }
     }
 
-    /// The most missing frames of `of` that the tester's own faults can explain: of those that did not come in time, never of those that
+    /// Returns the most missing frames of `of` that the tester's own faults can explain: of those that did not come in time, never of those that
     /// came back wrong, nor of those that were due while nobody disturbed the trial.
     pub(crate) fn excusable(&self, of: Direction) -> u64 {
         let not_in_time = self
@@ -221,7 +221,8 @@ impl TrialResult {
         }
     }
 
-    /// The frames of `of` that the tester's own faults, and others on the device's processors, may have cost or delayed, however many are missing.
+    /// Returns the number of frames of `of` that the tester's own faults, and others on the device's processors, may have cost or delayed, however many are
+    /// missing.
     fn explicable(&self, of: Direction) -> u64 {
         let by_others = self
             .faults
@@ -239,7 +240,7 @@ impl TrialResult {
         }
     }
 
-    /// The frames of `of` that the tester's own faults, and those of the links, may have cost or delayed.
+    /// Returns the number of frames of `of` that the tester's own faults, and those of the links, may have cost or delayed.
     fn explicable_by_tester(&self, of: Direction) -> u64 {
         let excuse = |fault: &Fault| match fault.itself() {
             Fault::SenderStalled {
@@ -382,7 +383,7 @@ impl TrialResult {
                 .any(|fault| is_slow(fault) || fault.is_certain())
     }
 
-    /// The largest loss ratio of the directions: what a goal is held against.
+    /// Returns the largest loss ratio of the directions: what a goal is held against.
     pub fn loss_ratio(&self) -> LossRatio {
         let worst = self
             .directions
@@ -392,7 +393,7 @@ impl TrialResult {
         LossRatio(worst)
     }
 
-    /// Frames not received, all directions. The sum saturates, because an untrusted record may have more than a number holds.
+    /// Returns the number of frames not received, all directions. The sum saturates, because an untrusted record may have more than a number holds.
     pub fn not_received(&self) -> u64 {
         self.directions
             .iter()

@@ -97,7 +97,7 @@ pub enum TrialKind {
 }
 
 impl TrialKind {
-    /// Phase 1 where it is the trial itself.
+    /// Returns the connections of phase 1 where it is the trial itself.
     pub fn connections(&self) -> Option<u64> {
         match *self {
             Self::Establish { connections, .. } | Self::TearDown { connections } => {
@@ -141,7 +141,7 @@ pub struct Tagging {
 }
 
 impl TrialSpec {
-    /// A constant load.
+    /// Returns a constant load.
     pub fn constant(rate: FrameRate, duration_ns: u64) -> Self {
         Self {
             rate,
@@ -169,7 +169,7 @@ impl TrialSpec {
         }
     }
 
-    /// A burst of exactly `frames` frames.
+    /// Returns a burst of exactly `frames` frames.
     pub fn burst(rate: FrameRate, frames: u64) -> Self {
         let duration_ns =
             (u128::from(frames) * 1_000_000_000).div_ceil(u128::from(rate.0.max(1))) as u64;
@@ -179,7 +179,7 @@ impl TrialSpec {
         }
     }
 
-    /// The schedule this asks for.
+    /// Returns the schedule this asks for.
     pub fn schedule(&self) -> Schedule {
         Schedule::new(self)
     }
@@ -194,7 +194,7 @@ impl TrialSpec {
         own.or(self.phase_one)
     }
 
-    /// Frames the schedule holds, per direction.
+    /// Returns the number of frames that the schedule holds, per direction.
     pub fn frames(&self) -> u64 {
         match self.kind {
             TrialKind::Establish { connections, .. } | TrialKind::TearDown { connections } => {
@@ -234,7 +234,7 @@ pub struct Segment {
 pub struct Schedule(Vec<Segment>);
 
 impl Schedule {
-    /// Exactly `frames` frames at one rate.
+    /// Returns exactly `frames` frames at one rate.
     pub fn constant(rate: FrameRate, frames: u64) -> Self {
         Self(vec![Segment {
             first: 0,
@@ -296,19 +296,19 @@ impl Schedule {
         }
     }
 
-    /// The stretches, in order; at least one.
+    /// Returns the stretches, in order; at least one.
     pub fn segments(&self) -> &[Segment] {
         &self.0
     }
 
-    /// Frames in all.
+    /// Returns the number of all frames.
     pub fn frames(&self) -> u64 {
         self.0
             .last()
             .map_or(0, |segment| segment.first + segment.frames)
     }
 
-    /// The stretch frame `sequence` belongs to.
+    /// Returns the stretch frame `sequence` belongs to.
     ///
     /// # Panics
     /// If the schedule is the default one, which has no frames.
@@ -327,7 +327,7 @@ impl Schedule {
         segment.start_ns + since as u64
     }
 
-    /// The first frame due at `at_ns` or later.
+    /// Returns the first frame due at `at_ns` or later.
     pub fn first_due_from(&self, at_ns: u64) -> u64 {
         let after = self.0.partition_point(|segment| segment.start_ns <= at_ns);
         let segment = &self.0[after.saturating_sub(1)];

@@ -186,8 +186,8 @@ impl Watch {
         )
     }
 
-    /// Milliseconds that the host of a virtual machine took from the DUT's core that lost most, from `since_ns` of the trial on: of this machine's cores,
-    /// or of those of a device that has a machine for itself.
+    /// Returns the milliseconds that the host of a virtual machine took from the DUT's core that lost most, from `since_ns` of the trial on: of this
+    /// machine's cores, or of those of a device that has a machine for itself.
     pub fn stolen_ms(&self, since_ns: u64) -> u64 {
         let elsewhere = self.devices.iter().flat_map(|device| &device.cores);
         self.stolen_from_ms(self.dut_cores().chain(elsewhere), since_ns)
@@ -219,7 +219,7 @@ impl Watch {
             .unwrap_or(0)
     }
 
-    /// The host's cores that are the DUT's.
+    /// Returns the host's cores that are the DUT's.
     pub fn dut_cores(&self) -> impl Iterator<Item = &CoreWatch> {
         self.cores.iter().filter(|core| core.role == CoreRole::Dut)
     }

@@ -91,7 +91,7 @@ impl PointDigest<'_> {
         values.filter(CensoredValue::is_bound).count()
     }
 
-    /// A value of the measure's number with the sign of a bound, and with its unit unless it is a rate of frames.
+    /// Returns a value of the measure's number with the sign of a bound, and with its unit unless it is a rate of frames.
     pub(crate) fn show_value(&self, value: f64, bound: Bound) -> String {
         let measure = &self.test.measure;
         let sign = bound.sign().unwrap_or_default();
@@ -140,7 +140,7 @@ impl PointDigest<'_> {
         })
     }
 
-    /// The rate that was repeated; the words say how often it passed.
+    /// Returns the rate that was repeated; the words say how often it passed.
     fn at_repeated_rate(&self) -> Option<Headline> {
         let repeated = self.repeated()?;
         let (value, unit) = (

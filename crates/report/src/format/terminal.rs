@@ -63,8 +63,8 @@ fn unit_of(measure: &Measure) -> &'static str {
         .map_or_else(|| full_rate_unit(measure), unit)
 }
 
-/// The summary of a run for a terminal of `width` columns: tables, then the verdict. Control characters in what others wrote are shown, colours among
-/// them: the only ones that reach the terminal are those of [`Paint`].
+/// Returns the summary of a run for a terminal of `width` columns: tables, then the verdict. Control characters in what others wrote are shown,
+/// colours among them: the only ones that reach the terminal are those of [`Paint`].
 pub(crate) fn terminal(digest: &Digest<'_>, width: usize, color: bool) -> String {
     let plain = visible_lines(&summary(digest, width, &Paint::default())).into_owned();
     if !color {

@@ -341,7 +341,7 @@ fn deviation_holds(time: &Delay, spoilt: SpoiltFrames) -> bool {
         || added_ns <= EXCUSABLE_SHARE * time.deviation_ns().unwrap_or(0.0)
 }
 
-/// The numbers of clients of the series the test is of, ascending.
+/// Returns the numbers of clients of the series the test is of, ascending.
 fn steps(test: &TestContext<'_>) -> Vec<u32> {
     let series = test
         .series

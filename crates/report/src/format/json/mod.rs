@@ -180,7 +180,7 @@ pub fn schema() -> Schema {
         .into_root_schema_for::<JsonResults<'_>>()
 }
 
-/// The results as one JSON document, indented, ended by a newline.
+/// Returns the results as one JSON document, indented, ended by a newline.
 ///
 /// # Panics
 /// Never: nothing in it can fail to be written as JSON.
@@ -251,7 +251,7 @@ fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
     }
 }
 
-/// Planned repetitions without a result, whether they were made or not. For a test that is not a search, those of its own result.
+/// Returns the planned repetitions without a result, whether they were made or not. For a test that is not a search, those of its own result.
 fn without_result(digest: &Digest, point: &PointDigest, goal: &GoalDigest) -> u32 {
     let Some(planned) = point.planned(digest) else {
         return 0;

@@ -118,7 +118,7 @@ fn step(digest: &Digest, scaling: &Scaling, place: usize) -> JsonScalingStep {
     }
 }
 
-/// The word for a bound in formats for machines.
+/// Returns the word for a bound in formats for machines.
 fn bound_name(bound: Bound) -> &'static str {
     match bound {
         Bound::Exact => "exact",

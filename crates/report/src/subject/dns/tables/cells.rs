@@ -13,7 +13,7 @@ pub(super) struct ServerTest<'d> {
     server: String,
 }
 
-/// The columns that identify a row's test.
+/// Returns the columns that identify a row's test.
 pub(super) fn test_columns<'d, Row: 'd>(
     test: for<'r> fn(&'r Row) -> &'r ServerTest<'d>,
 ) -> [Column<'d, Row>; 3] {
