@@ -68,7 +68,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Plan(arguments) => command::plan::plan(&arguments),
         Command::Init { plan } => command::plan::init(&plan),
         Command::Check { plan, further } => command::plan::check(&plan, &further.recipes),
-        Command::Doctor { json } => command::doctor::doctor(json),
+        Command::Doctor { json, bundle } => command::doctor::doctor(json, bundle.as_deref()),
         Command::Selftest(arguments) => command::selftest::selftest(&arguments),
         Command::Trial(arguments) => command::trial::trial(&arguments),
         Command::Find(arguments) => command::find::find(&arguments),

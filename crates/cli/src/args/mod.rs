@@ -71,6 +71,9 @@ pub(crate) enum Command {
         /// Print each finding as a JSON object on its own line
         #[arg(long)]
         json: bool,
+        /// Write what others must know to help with this machine and its network cards to one file, without addresses, names and serial numbers
+        #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "sixbench-doctor.tar.zst")]
+        bundle: Option<PathBuf>,
     },
     /// Measure the tester's own limit, without a DUT
     Selftest(Selftest),

@@ -1,34 +1,77 @@
 //! `sixbench doctor` and `sixbench sweep`.
 
 use crate::exit::{Exit, Failed};
-use crate::output;
+use crate::output::{self, tell};
 use crate::view::list_columns;
 use serde_json::{Value, json};
 use sixbench_io::thread::allowed_cores;
 use sixbench_io::{BACKENDS, Obstacle};
 use sixbench_report::layout::aligned;
-use sixbench_testbed::Shell;
-use sixbench_testbed::doctor::{Finding, Severity, examine};
+use sixbench_runner::archive::{self, ArchiveError};
+use sixbench_runner::version_with_features;
+use sixbench_testbed::doctor::{Bundle, Finding, Severity, bundle, examine};
+use sixbench_testbed::{Shell, quoted_path};
 use std::iter;
+use std::path::Path;
 
-/// Examines the host, and prints what was found for people or as JSON.
-pub(crate) fn doctor(as_json: bool) -> Result<Exit, Failed> {
+/// The folder in a bundle.
+const BUNDLE: &str = "sixbench-doctor";
+
+/// Examines the host, and prints what was found for people or as JSON; writes a bundle of it to a file, if there is to be one.
+pub(crate) fn doctor(as_json: bool, bundle: Option<&Path>) -> Result<Exit, Failed> {
+    // The examination takes a while.
+    if let Some(path) = bundle {
+        archive::check_place(path).map_err(unfit)?;
+    }
     let findings = findings()?;
-    output::print(if as_json {
-        findings
-            .iter()
-            .map(|finding| format!("{}\n", object(finding)))
-            .collect()
+    let objects: String = findings
+        .iter()
+        .map(|finding| format!("{}\n", object(finding)))
+        .collect();
+    if as_json {
+        output::print(&objects)?;
     } else {
         let rows: Vec<Vec<String>> = findings.iter().flat_map(lines).collect();
-        aligned(&rows, 0, list_columns())
-    })?;
+        output::print(aligned(&rows, 0, list_columns()))?;
+    }
+    if let Some(path) = bundle {
+        write_bundle(path, objects)?;
+    }
     let worst = findings.iter().map(|finding| finding.severity).max();
     Ok(if worst == Some(Severity::Blocker) {
         Exit::Testbed
     } else {
         Exit::Done
     })
+}
+
+fn unfit(error: ArchiveError) -> Failed {
+    Failed::new(Exit::Usage, error)
+}
+
+/// Writes a bundle of these findings and of the machine, and tells how to read it before it is sent to others.
+fn write_bundle(path: &Path, findings: String) -> Result<(), Failed> {
+    let Bundle {
+        mut texts,
+        replaced,
+    } = bundle(vec![("findings.jsonl", findings)]);
+    texts.insert(0, ("README.txt", read_me(&replaced)));
+    archive::write_texts(path, BUNDLE, &texts).map_err(unfit)?;
+    let file = quoted_path(path);
+    tell!("wrote {file}; private values that were replaced: {replaced}");
+    tell!("to read it before you send it: tar --zstd -xOf {file} | less");
+    Ok(())
+}
+
+/// Returns what the bundle says of itself.
+fn read_me(replaced: &str) -> String {
+    format!(
+        "A machine as `sixbench doctor --bundle` found it.\n\nsixbench {}\n\nfindings.jsonl  what doctor says of it\nfacts.txt       the facts that a report \
+         would have\nmachine.txt     what these were read from, as NAME:LINE\nmore.txt        links, counters, interrupts, PCI, sysctls, modules and versions, \
+         likewise\n\nHardware and IP addresses, names of hosts and users, serial numbers and UUIDs are replaced by placeholders such as mac-1; the same value \
+         has the same one everywhere. Replaced: {replaced}.\nNames of interfaces stay, unless they are made of a hardware address.\n",
+        version_with_features().replace('\n', ", ")
+    )
 }
 
 /// Returns the findings on the host, on the ways of sending frames, and on the tester's own limit here.

@@ -31,7 +31,7 @@ pub(super) fn findings(allowed: &[u32]) -> Vec<Finding> {
 }
 
 /// Returns the interfaces that have hardware, sorted.
-fn cards(directory: &Path) -> Vec<String> {
+pub(super) fn cards(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries
         .filter(|entry| entry.path().join("device").exists())

@@ -1,5 +1,6 @@
 //! Examines whether this host is fit to measure. Each problem comes with the command that fixes it.
 
+mod bundle;
 mod cards;
 mod confinement;
 mod finding;
@@ -7,6 +8,7 @@ mod machine;
 mod probe;
 
 pub use crate::exec::is_root;
+pub use bundle::{Bundle, bundle};
 pub use finding::{Finding, Severity};
 
 use crate::availability::{has_module, module_cure};

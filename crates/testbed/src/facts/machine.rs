@@ -37,6 +37,18 @@ impl fmt::Display for IdleState {
     }
 }
 
+/// Prints the lines as the script has printed them, without the directory of the files.
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, lines) in &self.0 {
+            for line in lines {
+                writeln!(f, "{name}:{line}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Machine {
     /// Reads the machine on which the shell runs its commands, and these interfaces. The result is empty if the machine does not answer.
     pub fn read(shell: &Shell, interfaces: &[&str]) -> Self {

@@ -24,12 +24,17 @@ impl FakeMachine {
         fs::write(path, format!("{content}\n")).expect("a file");
     }
 
+    /// Returns the directory of the files.
+    pub(crate) fn root(&self) -> String {
+        self.0.display().to_string()
+    }
+
     pub(crate) fn read(&self) -> Machine {
         self.read_with(&[])
     }
 
     fn read_with(&self, interfaces: &[&str]) -> Machine {
-        Machine::read_below(&self.0.display().to_string(), &Shell::new(), interfaces)
+        Machine::read_below(&self.root(), &Shell::new(), interfaces)
     }
 }
 

@@ -18,6 +18,7 @@ use crate::results::owner;
 use crate::results::store;
 use crate::results::unfinished::UnfinishedFile;
 use files::{README, SUMS, members, sum_of, summed};
+use jiff::Timestamp;
 use pack::ArchiveContents;
 use std::fs;
 use std::io;
@@ -53,7 +54,7 @@ pub fn write(directory: &Path, output: Option<&Path>) -> Result<(PathBuf, String
     write_new(
         &ArchiveContents {
             name: &name,
-            texts,
+            texts: &texts,
             members: &members,
             time_s: texts::end_s(&stored),
         },
@@ -64,7 +65,35 @@ pub fn write(directory: &Path, output: Option<&Path>) -> Result<(PathBuf, String
     Ok((output, sum))
 }
 
-fn refuse_place(directory: &Path, output: &Path) -> Result<(), ArchiveError> {
+/// Refuses a place of [`write_texts`] at which something is already, or in a folder that is not there.
+///
+/// # Errors
+/// The place is refused.
+pub fn check_place(output: &Path) -> Result<(), ArchiveError> {
+    folder_of_new(output).map(drop)
+}
+
+/// Writes texts, by their names, to a new archive at `output`, in a folder of this name.
+///
+/// # Errors
+/// The place is refused as by [`check_place`], or the archive cannot be written.
+pub fn write_texts(
+    output: &Path,
+    name: &str,
+    texts: &[(&'static str, String)],
+) -> Result<(), ArchiveError> {
+    check_place(output)?;
+    let contents = ArchiveContents {
+        name,
+        texts,
+        members: &[],
+        time_s: Timestamp::now().as_second().unsigned_abs(),
+    };
+    write_new(&contents, output)
+}
+
+/// Returns the existing folder of a file that does not exist yet.
+fn folder_of_new(output: &Path) -> Result<PathBuf, ArchiveError> {
     // A link is one, too, also if it leads nowhere.
     if output.symlink_metadata().is_ok() {
         return Err(ArchiveError::Exists(output.to_owned()));
@@ -73,8 +102,18 @@ fn refuse_place(directory: &Path, output: &Path) -> Result<(), ArchiveError> {
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    let parent = fs::canonicalize(parent).map_err(ArchiveError::writing(output))?;
-    if parent.starts_with(directory) {
+    let folder = fs::canonicalize(parent).map_err(ArchiveError::writing(output))?;
+    if folder.is_dir() {
+        Ok(folder)
+    } else {
+        Err(ArchiveError::writing(output)(
+            io::ErrorKind::NotADirectory.into(),
+        ))
+    }
+}
+
+fn refuse_place(directory: &Path, output: &Path) -> Result<(), ArchiveError> {
+    if folder_of_new(output)?.starts_with(directory) {
         Err(ArchiveError::Inside(output.to_owned()))
     } else {
         Ok(())

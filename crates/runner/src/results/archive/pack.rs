@@ -13,7 +13,7 @@ pub(super) struct ArchiveContents<'a> {
     /// The folder that all files are in.
     pub(super) name: &'a str,
     /// Texts generated for the archive, by name.
-    pub(super) texts: [(&'static str, String); 2],
+    pub(super) texts: &'a [(&'static str, String)],
     pub(super) members: &'a [PackedFile],
     /// The modification time of all files, in seconds since 1970.
     pub(super) time_s: u64,
@@ -59,7 +59,7 @@ fn pack(folder: &ArchiveContents<'_>, output: impl Write, path: &Path) -> Result
         header.set_gid(0);
         archive.append_data(&mut header, format!("{}/{name}", folder.name), content)
     };
-    for (name, text) in &folder.texts {
+    for (name, text) in folder.texts {
         add(name, text.len() as u64, &mut text.as_bytes()).map_err(ArchiveError::writing(path))?;
     }
     for PackedFile {
