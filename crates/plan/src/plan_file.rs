@@ -3,7 +3,8 @@
 use crate::defaults::{PlanDefaults, standard_search, standard_trial};
 use crate::reader::diagnostic::Diagnostic;
 use crate::reader::words::{
-    self, any, backend, core, hash_fields, identifier, profile, queues, ring_size, setting,
+    self, any, backend, core, hash_fields, identifier, interrupt_delay, profile, queues, ring_size,
+    setting,
 };
 use crate::reader::{Mistakes, Section, table_of};
 use crate::resolved;
@@ -459,6 +460,7 @@ fn read_nic(section: &Section<'_>, has_interfaces: bool) -> Vec<NicSetting> {
         .into_iter()
         .flatten()
         .chain(rings.into_iter().flatten())
+        .chain(read_interrupt_delays(section))
         .chain(fields)
         .collect();
     let keys = [
@@ -466,12 +468,22 @@ fn read_nic(section: &Section<'_>, has_interfaces: bool) -> Vec<NicSetting> {
         "offloads-off",
         "rx-ring",
         "tx-ring",
+        "rx-usecs",
+        "tx-usecs",
         "rss-hash",
     ];
     for key in keys {
         check_interfaces(section, key, has_interfaces);
     }
     settings
+}
+
+fn read_interrupt_delays(section: &Section<'_>) -> impl Iterator<Item = NicSetting> {
+    let delays = [("rx-usecs", "rx"), ("tx-usecs", "tx")].map(|(key, way)| {
+        let delay_us = section.number(key, interrupt_delay);
+        delay_us.map(|delay_us| NicSetting::interrupt_delay(way, delay_us))
+    });
+    delays.into_iter().flatten().flatten()
 }
 
 fn read_flow_control(section: &Section<'_>, has_interfaces: bool) -> FlowControl {
@@ -768,7 +780,7 @@ background = \"110%\"
 
     #[test]
     fn settings_of_the_machine_are_read_and_those_of_interfaces_need_some() {
-        let keys = "flow-control = \"keep\"\ngovernor = \"performance\"\nlend-addresses = true\nrx-ring = 4096\nrss-hash = \"sdfn\"\noffloads-off = [\"rx-gro\", \"tx-udp-segmentation\"]\n";
+        let keys = "flow-control = \"keep\"\ngovernor = \"performance\"\nlend-addresses = true\nrx-ring = 4096\nrx-usecs = 0\nrss-hash = \"sdfn\"\noffloads-off = [\"rx-gro\", \"tx-udp-segmentation\"]\n";
         let of = |ports: &str| parse(&format!("{SMALLEST}[testbed]\n{ports}{keys}"), &DUTS);
         let links = of("left = \"e0\"\nright = \"e1\"\n").expect("a plan").links;
         assert_eq!(
@@ -779,6 +791,8 @@ background = \"110%\"
             (NicKind::Offload, "rx-gro", "off"),
             (NicKind::Offload, "tx-udp-segmentation", "off"),
             (NicKind::Ring, "rx", "4096"),
+            (NicKind::Coalescing, "adaptive-rx", "off"),
+            (NicKind::Coalescing, "rx-usecs", "0"),
             (NicKind::HashFields, "udp4", "sdfn"),
             (NicKind::HashFields, "udp6", "sdfn"),
         ];
@@ -800,7 +814,7 @@ background = \"110%\"
         );
         for ports in ["", "left = \"memif:/a\"\nright = \"memif:/b\"\n"] {
             let mistakes = of(ports).expect_err("mistakes");
-            assert_eq!(mistakes.len(), 5, "{mistakes:?}");
+            assert_eq!(mistakes.len(), 6, "{mistakes:?}");
             assert_eq!(
                 mistakes[0].title,
                 "`offloads-off` only applies to interfaces of this machine"

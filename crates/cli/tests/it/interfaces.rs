@@ -492,10 +492,14 @@ cd "$(dirname "$0")/state"
 letter() { case $(cat "$1") in *"$2"*) echo "$3" ;; esac; }
 case $1 in
 -g) printf 'Pre-set maximums:\nRX:\t4096\nTX:\t4096\nCurrent hardware settings:\nRX:\t%s\nTX:\t%s\n' "$(cat "$2.rx")" "$(cat "$2.tx")" ;;
+-x) printf 'RX flow hash indirection table for %s with 2 RX ring(s):\n    0:      0     1     0     1\n' "$2" ;;
 -G) echo "$3 $4" >> "$2.log"; echo "$4" > "$2.$3" ;;
 -n) echo "UDP flows use these fields:"
     letter "$2.$4" s "IP SA"; letter "$2.$4" d "IP DA"; letter "$2.$4" f "L4 bytes 0 & 1 [TCP/UDP src port]"; letter "$2.$4" n "L4 bytes 2 & 3" ;;
 -N) echo "$4 $5" >> "$2.log"; [ -e "$2.stubborn" ] || echo "$5" > "$2.$4" ;;
+-c) printf 'Coalesce parameters for %s:\nAdaptive RX: %s  TX: n/a\nrx-usecs:\t%s\ntx-usecs:\tn/a\n' "$2" "$(cat "$2.adaptive-rx")" "$(cat "$2.rx-usecs")" ;;
+-C) link=$2; shift 2; echo "$*" >> "$link.log"
+    while [ $# -gt 1 ]; do echo "$2" > "$link.$1"; shift 2; done ;;
 -a) [ -e "$2.pause-rx" ] || exit 1
     printf 'Pause parameters for %s:\nAutonegotiate:\t%s\nRX:\t\t%s\nTX:\t\t%s\n' "$2" "$(cat "$2.pause-autoneg")" "$(cat "$2.pause-rx")" "$(cat "$2.pause-tx")" ;;
 -A) link=$2; shift 2; echo "$*" >> "$link.pauses"
@@ -504,7 +508,7 @@ case $1 in
 esac
 "#;
 
-const RINGS: &str = "rx-ring = 4096\nrss-hash = \"sdfn\"\n";
+const RINGS: &str = "rx-ring = 4096\nrx-usecs = 0\nrss-hash = \"sdfn\"\n";
 
 /// Writes the replacement to a directory; returns a PATH that starts with it.
 fn stand_in(scratch: &Scratch) -> String {
@@ -516,6 +520,8 @@ fn stand_in(scratch: &Scratch) -> String {
             ("tx", "1024"),
             ("udp4", "sd"),
             ("udp6", "sdfn"),
+            ("adaptive-rx", "on"),
+            ("rx-usecs", "50"),
         ] {
             scratch.write(&format!("bin/state/{link}.{file}"), content);
         }
@@ -528,7 +534,7 @@ fn stand_in(scratch: &Scratch) -> String {
 }
 
 #[test]
-fn rings_and_hash_fields_are_set_where_they_differ_and_set_back() {
+fn rings_delays_and_hash_fields_are_set_where_they_differ_and_set_back() {
     let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("cabled-rings"));
     let (cabled, path) = (Cabled::build("rings", ROUTER), stand_in(&scratch));
     let results = scratch.path("results");
@@ -551,9 +557,16 @@ fn rings_and_hash_fields_are_set_where_they_differ_and_set_back() {
             facts["host"][format!("{link}: RSS hash fields of udp4")],
             "sdfn"
         );
+        assert_eq!(
+            facts["host"][format!("{link}: interrupt coalescing")],
+            "rx-usecs 0"
+        );
         let log =
             fs::read_to_string(scratch.path(&format!("bin/state/{link}.log"))).expect("a log");
-        assert_eq!(log, "rx 4096\nudp4 sdfn\nrx 512\nudp4 sd\n");
+        assert_eq!(
+            log,
+            "rx 4096\nadaptive-rx off rx-usecs 0\nudp4 sdfn\nrx 512\nrx-usecs 50\nadaptive-rx on\nudp4 sd\n"
+        );
     }
 }
 
@@ -576,6 +589,7 @@ fn flow_control_is_off_while_a_device_is_measured_unless_the_plan_keeps_it() {
     let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("cabled-pause"));
     let (cabled, path) = (Cabled::build("pause", ROUTER), stand_in(&scratch));
     with_flow_control(&scratch);
+    scratch.write("bin/state/nic0.udp6", "sd");
     // The driver of the right NIC does not let its negotiation be turned off.
     scratch.write("bin/state/nic1.fixed", "");
     let run = |keys: &str, name: &str| {
@@ -594,6 +608,14 @@ fn flow_control_is_off_while_a_device_is_measured_unless_the_plan_keeps_it() {
         "autoneg on, rx on, tx on"
     );
     assert_eq!(LINKS.map(|link| pauses(&scratch, link)), ["", ""]);
+    let warnings = kept["warnings"].as_array().expect("warnings").iter();
+    let of_queues: Vec<_> = warnings
+        .filter(|warning| warning["kind"] == "one-receive-queue")
+        .collect();
+    assert_eq!(
+        of_queues,
+        [&serde_json::json!({"kind": "one-receive-queue", "interface": "nic0", "flows": ["udp6"]})]
+    );
     let off = run("", "off");
     assert_eq!(
         off["host"]["nic0: flow control"],

@@ -53,6 +53,13 @@ pub enum Warning {
         /// The error of the system.
         error: String,
     },
+    /// An interface of the tester chooses the queue of a received frame by its addresses alone, and tests vary ports alone.
+    OneReceiveQueue {
+        /// The interface.
+        interface: String,
+        /// The kinds of UDP, in the words of `ethtool -N`: `udp4`, `udp6`.
+        flows: Vec<String>,
+    },
     /// The parts of a merged run were measured on hosts that differ.
     HostsDiffer {
         /// The names of the hosts.
@@ -129,7 +136,7 @@ impl Warning {
     /// Returns the importance of the warning; `None` if it is only a text.
     pub fn level(&self) -> Option<WarningLevel> {
         match self {
-            Self::TesterThreads { .. } => Some(WarningLevel::Note),
+            Self::TesterThreads { .. } | Self::OneReceiveQueue { .. } => Some(WarningLevel::Note),
             Self::Text { .. } => None,
             _ => Some(WarningLevel::Doubt),
         }
@@ -145,9 +152,9 @@ impl Warning {
                 machine: Some(machine),
                 ..
             } => WarningSubject::Machine(machine),
-            Self::TesterThreads { machine: None, .. } | Self::BusyBeforeSetUp { .. } => {
-                WarningSubject::Host
-            }
+            Self::TesterThreads { machine: None, .. }
+            | Self::BusyBeforeSetUp { .. }
+            | Self::OneReceiveQueue { .. } => WarningSubject::Host,
             Self::ClockSet { .. } | Self::ClockSetBackBeforeResume { .. } => WarningSubject::Host,
             Self::HostsDiffer { .. } | Self::SixbenchVersionsDiffer { .. } | Self::Text { .. } => {
                 WarningSubject::Run
@@ -160,6 +167,9 @@ impl Warning {
         match self {
             Self::DisturbedTrials { .. } => Some("end the other work (see top)"),
             Self::BusyBeforeSetUp { .. } => Some(CoreLoad::FIX),
+            Self::OneReceiveQueue { .. } => Some(
+                "`rss-hash = \"sdfn\"` in [testbed] adds the ports for a run (ethtool -N INTERFACE rx-flow-hash udp4 sdfn)",
+            ),
             _ => None,
         }
     }
@@ -291,6 +301,7 @@ impl fmt::Display for WarningCondition<'_> {
                     .try_for_each(|machine| write!(f, "{machine}: "))?;
                 lacking.write_refused(f, error)
             }
+            Warning::OneReceiveQueue { interface, flows } => write_one_queue(f, interface, flows),
             Warning::HostsDiffer { hosts, facts } => write_hosts_differ(f, hosts, facts),
             Warning::DutVersionsDiffer { dut, versions } => {
                 write_versions(f, &format!("{dut} was measured in"), "", versions)
@@ -307,6 +318,15 @@ fn write_disturbed(f: &mut fmt::Formatter<'_>, dut: &str) -> fmt::Result {
     write!(
         f,
         "other work used the cores of {dut} during trials, so a rate that one of them decided is a lower bound"
+    )
+}
+
+fn write_one_queue(f: &mut fmt::Formatter<'_>, interface: &str, flows: &[String]) -> fmt::Result {
+    write!(
+        f,
+        "{interface} chooses the queue of a received frame by its addresses alone ({}), and there are tests that vary ports alone: one queue, and the core \
+         that serves it, receive all their frames",
+        flows.join(", ")
     )
 }
 
@@ -472,6 +492,15 @@ mod tests {
             (
                 threads(ThreadAbility::Core(3)).on_machine("lab"),
                 "lab: cannot pin a tester thread to core 3: not permitted; it runs on any core that the system chooses",
+            ),
+            (
+                Warning::OneReceiveQueue {
+                    interface: "e0".to_owned(),
+                    flows: vec!["udp4".to_owned()],
+                },
+                "e0 chooses the queue of a received frame by its addresses alone (udp4), and there are tests that vary ports alone: one queue, and the core \
+                 that serves it, receive all their frames; `rss-hash = \"sdfn\"` in [testbed] adds the ports for a run (ethtool -N INTERFACE rx-flow-hash \
+                 udp4 sdfn)",
             ),
             (
                 threads(ThreadAbility::Priority),

@@ -264,6 +264,12 @@ pub(crate) fn ring_size(text: &str) -> Result<NonZeroU32, ValueError> {
         .map_err(|_| expected("a number of frames of at least 1", text))
 }
 
+/// Reads the time for which an interrupt waits for further frames, microseconds.
+pub(crate) fn interrupt_delay(text: &str) -> Result<u32, ValueError> {
+    let delay = text.parse().ok().filter(|delay| *delay <= 1_000_000);
+    delay.ok_or_else(|| expected("a number of microseconds up to 1000000", text))
+}
+
 /// Reads the fields of an RSS hash.
 pub(crate) fn hash_fields(text: &str) -> Result<String, ValueError> {
     if !text.is_empty() && text.chars().all(|letter| "mvtsdfn".contains(letter)) {

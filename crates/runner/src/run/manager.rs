@@ -3,6 +3,7 @@
 use super::conformance;
 use super::dns::MOST_CERTIFIED;
 use super::quiet::wait_until_quiet;
+use super::receive_queues;
 use super::session::Session;
 use super::time_limit::TimeLimit;
 use crate::code;
@@ -451,7 +452,10 @@ impl Manager<'_> {
         let mut dut = session.dut_facts(recipe);
         dut.layout = session.layout().to_vec();
         self.note_device(recipe, host, dut)?;
-        for warning in session.warnings() {
+        let tests = self.request.plan.tests.iter();
+        let tests = tests.filter(|test| test.dut == recipe.name);
+        let of_queues = receive_queues::warnings(session, tests);
+        for warning in session.warnings().iter().chain(&of_queues) {
             if !self.facts.warnings.contains(warning) {
                 self.facts.warnings.push(warning.clone());
                 self.show(&Event::Warning {

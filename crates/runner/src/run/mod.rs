@@ -8,6 +8,7 @@ pub(crate) mod manager;
 pub(crate) mod memory;
 pub(crate) mod origin;
 pub(crate) mod quiet;
+mod receive_queues;
 pub(crate) mod rehearsal;
 pub(crate) mod search_alone;
 pub(crate) mod server;

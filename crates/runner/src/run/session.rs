@@ -349,6 +349,14 @@ impl Session {
         }
     }
 
+    /// Returns the kinds of UDP whose frames interfaces of the tester spread over their queues by addresses alone, by interface.
+    pub(crate) fn spread_by_addresses(&self) -> BTreeMap<String, Vec<&'static str>> {
+        match &self.testbed.links {
+            TesterLinks::Taken(interfaces) => interfaces.spread_by_addresses(),
+            _ => BTreeMap::new(),
+        }
+    }
+
     fn cables_of(&self, links: &Links, recipe: &Recipe) -> Vec<Cable> {
         if self.testbed.links.kind() != LinkKind::Interfaces {
             return Vec::new();

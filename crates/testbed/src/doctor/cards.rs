@@ -49,6 +49,7 @@ fn judged(machine: &Machine, cards: &[&str], tester: &[u32]) -> Vec<Finding> {
             [
                 interrupts(machine, card, tester),
                 flow_control(machine, card),
+                spreading(machine, card),
                 sleep(machine, card),
             ]
         })
@@ -112,6 +113,25 @@ fn flow_control(machine: &Machine, card: &str) -> Option<Finding> {
     })
 }
 
+/// Tests vary ports, and not addresses, unless a plan says otherwise.
+fn spreading(machine: &Machine, card: &str) -> Option<Finding> {
+    let flows = machine.spread_by_addresses(card);
+    let commands: Vec<String> = flows
+        .iter()
+        .map(|flow| format!("ethtool -N {card} rx-flow-hash {flow} sdfn"))
+        .collect();
+    (!flows.is_empty()).then(|| {
+        Finding::warning(
+            format!(
+                "{card} chooses the queue of a received frame by its addresses alone ({}): a test that varies ports alone has one queue, and the core that \
+                 serves it, receive everything",
+                flows.join(", ")
+            ),
+            format!("{}, or `rss-hash = \"sdfn\"` in [testbed]", commands.join("; ")),
+        )
+    })
+}
+
 /// A link with Energy-Efficient Ethernet (IEEE 802.3az) sleeps when nothing is sent, and takes some microseconds to wake up.
 fn sleep(machine: &Machine, card: &str) -> Option<Finding> {
     machine.sleeps(card).then(|| {
@@ -172,6 +192,30 @@ mod tests {
             all.cure
                 .as_deref()
                 .is_some_and(|cure| cure.contains("`tester-cores`"))
+        );
+    }
+
+    #[test]
+    fn a_card_that_spreads_by_addresses_alone_comes_with_the_commands_that_add_ports() {
+        let card = |queues: &str, fields: &str| {
+            let lines = [
+                "ethtool -x e0:RX flow hash indirection table for e0 with 2 RX ring(s):".to_owned(),
+                format!("ethtool -x e0:    0:      {queues}"),
+                "ethtool -n e0 rx-flow-hash udp4:UDP over IPV4 flows use these fields:".to_owned(),
+                "ethtool -n e0 rx-flow-hash udp4:IP SA".to_owned(),
+                format!("ethtool -n e0 rx-flow-hash udp4:{fields}"),
+            ];
+            judged(&Machine::parse("", &lines.join("\n")), &["e0"], &[0])
+        };
+        let found = card("0     1     0     1", "IP DA");
+        assert_eq!(
+            found[0].cure.as_deref(),
+            Some("ethtool -N e0 rx-flow-hash udp4 sdfn, or `rss-hash = \"sdfn\"` in [testbed]")
+        );
+        assert_eq!(card("0     0     0     0", "IP DA"), []);
+        assert_eq!(
+            card("0     1     0     1", "L4 bytes 0 & 1 [TCP/UDP src port]"),
+            []
         );
     }
 

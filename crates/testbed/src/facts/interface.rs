@@ -25,6 +25,9 @@ const HASH_FIELDS: [(&str, char); 7] = [
     ("L4 bytes 2 & 3", 'n'),
 ];
 
+/// The kinds of UDP for which a driver has hash fields.
+pub(crate) const UDP_FLOWS: [&str; 2] = ["udp4", "udp6"];
+
 /// The settings of flow control as `ethtool -a` prints them, with their words for `ethtool -A`.
 pub(crate) const FLOW_CONTROL: [(&str, &str); 3] =
     [("Autonegotiate", "autoneg"), ("RX", "rx"), ("TX", "tx")];
@@ -51,7 +54,7 @@ impl Machine {
         });
         let interrupts = self.lines(&file("interrupts"));
         let interrupts = (!interrupts.is_empty()).then(|| interrupts.join("; "));
-        let hashes = ["udp4", "udp6"].map(|flow| {
+        let hashes = UDP_FLOWS.map(|flow| {
             (
                 format!("RSS hash fields of {flow}"),
                 self.hash_fields(interface, flow),
@@ -204,35 +207,74 @@ impl Machine {
         (!values.is_empty()).then(|| values.join(", "))
     }
 
+    /// Returns whether a driver adapts the delays of its interrupts to the load, of received (`rx`) and sent frames (`tx`); none where it does not tell.
+    fn adaptive(&self, interface: &str) -> Vec<(&'static str, bool)> {
+        let printed = self.field(&format!("ethtool -c {interface}"), "Adaptive RX:");
+        let states = printed.and_then(|printed| printed.split_once("TX:"));
+        let ways = states.map(|(rx, tx)| [("rx", rx.trim()), ("tx", tx.trim())]);
+        let told = ways.into_iter().flatten();
+        told.filter(|(_, state)| ["on", "off"].contains(state))
+            .map(|(way, state)| (way, state == "on"))
+            .collect()
+    }
+
     /// Returns the ways in which a driver adapts the delays of its interrupts to the load, as in `adaptive rx`: such delays are not those of its settings.
     fn adaptive_coalescing(&self, interface: &str) -> Option<String> {
-        let printed = self.field(&format!("ethtool -c {interface}"), "Adaptive RX:")?;
-        let (rx, tx) = printed.split_once("TX:")?;
-        let ways = [("rx", rx), ("tx", tx)].into_iter();
-        let on = ways.filter(|(_, state)| state.trim() == "on");
-        let on: Vec<&str> = on.map(|(way, _)| way).collect();
+        let ways = self.adaptive(interface).into_iter();
+        let on: Vec<&str> = ways
+            .filter(|(_, is_on)| *is_on)
+            .map(|(way, _)| way)
+            .collect();
         (!on.is_empty()).then(|| format!("adaptive {}", on.join(" and ")))
     }
 
-    /// Returns the queues among which received frames are spread by their hash, from `ethtool -x`: `128 entries, of queues 0-3`. Each line of the table has
-    /// the number of its first entry and then the queues of some entries.
+    /// Returns the settings of interrupt coalescing that can be set, by their words for `ethtool -C`.
+    pub(crate) fn coalescing(&self, interface: &str) -> Vec<(String, String)> {
+        let command = format!("ethtool -c {interface}");
+        let adaptive = self.adaptive(interface).into_iter();
+        let adaptive = adaptive.map(|(way, is_on)| {
+            let state = if is_on { "on" } else { "off" };
+            (format!("adaptive-{way}"), state.to_owned())
+        });
+        let delays = ["rx-usecs", "tx-usecs"].into_iter();
+        let delays =
+            delays.filter_map(|name| Some((name.to_owned(), self.printed(&command, &[name])?)));
+        adaptive.chain(delays).collect()
+    }
+
+    /// Returns the queues among which received frames are spread by their hash, from `ethtool -x`: `128 entries, of queues 0-3`.
     fn rss_table(&self, interface: &str) -> Option<String> {
+        let queues = self.rss_queues(interface);
+        let used: BTreeSet<u32> = queues.iter().copied().collect();
+        let used: Vec<u32> = used.into_iter().collect();
+        (!used.is_empty()).then(|| format!("{} entries, of queues {}", queues.len(), ranges(&used)))
+    }
+
+    /// Returns the queue of each entry of the table. Each line of it has the number of its first entry and then the queues of some entries.
+    fn rss_queues(&self, interface: &str) -> Vec<u32> {
         let printed = self.lines(&format!("ethtool -x {interface}")).iter();
         let table = printed
             .skip(1)
             .map_while(|line| line.split_once(':'))
             .take_while(|(entry, _)| entry.trim().parse::<u32>().is_ok());
-        let queues: Vec<u32> = table
+        table
             .flat_map(|(_, queues)| queues.split_whitespace())
             .filter_map(|queue| queue.parse().ok())
-            .collect();
-        let used: Vec<u32> = queues
-            .iter()
-            .copied()
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect();
-        (!used.is_empty()).then(|| format!("{} entries, of queues {}", queues.len(), ranges(&used)))
+            .collect()
+    }
+
+    /// Returns the kinds of UDP, `udp4` and `udp6`, whose frames an interface with several queues spreads by their addresses alone: frames that differ in their
+    /// ports have all the same queue. (Drivers of Intel begin so, since fragments have no ports.)
+    pub(crate) fn spread_by_addresses(&self, interface: &str) -> Vec<&'static str> {
+        let queues: BTreeSet<u32> = self.rss_queues(interface).into_iter().collect();
+        if queues.len() < 2 {
+            return Vec::new();
+        }
+        let flows = UDP_FLOWS.into_iter().filter(|flow| {
+            self.hash_fields(interface, flow)
+                .is_some_and(|fields| fields != "none" && !fields.contains(['f', 'n']))
+        });
+        flows.collect()
     }
 
     fn ring_sizes(&self, interface: &str) -> Option<String> {

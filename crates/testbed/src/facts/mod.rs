@@ -5,7 +5,7 @@ mod interface;
 mod machine;
 
 pub use clock::{ClockAccuracy, NoClockBound};
-pub(crate) use interface::{COMBINED, FLOW_CONTROL};
+pub(crate) use interface::{COMBINED, FLOW_CONTROL, UDP_FLOWS};
 pub(crate) use machine::CPU;
 pub use machine::Machine;
 

@@ -7,7 +7,7 @@ use super::lent_addresses;
 use super::namespace::{Namespace, name};
 use super::nic::{self, NicSetting};
 use crate::exec::{InterfaceError, InterfaceFault, Shell, TestbedError, is_alive, warn};
-use crate::facts::Machine;
+use crate::facts::{Machine, UDP_FLOWS};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -152,6 +152,19 @@ impl Interfaces {
             .flat_map(|(name, namespace)| {
                 Machine::read(&namespace.shell(), &[name]).interface_facts(name)
             })
+            .collect()
+    }
+
+    /// Returns the kinds of UDP (`udp4`, `udp6`) whose frames each interface with several queues spreads by their addresses alone, by interface.
+    pub fn spread_by_addresses(&self) -> BTreeMap<String, Vec<&'static str>> {
+        self.ends()
+            .map(|(name, namespace)| {
+                let hashes = UDP_FLOWS.map(|flow| format!("-n {name} rx-flow-hash {flow}"));
+                let arguments = [&[format!("-x {name}")], &hashes[..]].concat();
+                let machine = Machine::read_ethtool(&namespace.shell(), &arguments);
+                (name.to_owned(), machine.spread_by_addresses(name))
+            })
+            .filter(|(_, flows)| !flows.is_empty())
             .collect()
     }
 

@@ -1,4 +1,5 @@
-//! Settings of ethtool for what an interface does to frames by itself: offloads, ring sizes, the hash fields that select a frame's queue, and flow control.
+//! Settings of ethtool for what an interface does to frames by itself: offloads, ring sizes, the hash fields that select a frame's queue, how long its interrupts
+//! wait for further frames, and flow control.
 //! The kernel keeps them when an interface moves to another namespace, so they must be restored explicitly.
 //!
 //! # Flow control
@@ -9,7 +10,7 @@
 //! cannot serve those that are there says so.
 
 use crate::exec::{InterfaceError, Shell, TestbedError, Undo, warn};
-use crate::facts::{COMBINED, FLOW_CONTROL, Machine};
+use crate::facts::{COMBINED, FLOW_CONTROL, Machine, UDP_FLOWS};
 use serde::{Deserialize, Serialize};
 
 /// A kind of setting.
@@ -23,6 +24,9 @@ pub enum NicKind {
     HashFields,
     /// The number of queues that send and receive, `combined`.
     Queues,
+    /// Interrupt coalescing: the delays `rx-usecs` and `tx-usecs` in microseconds; `adaptive-rx` and `adaptive-tx`, by which the driver chooses them: `on` or
+    /// `off`.
+    Coalescing,
     /// Flow control by PAUSE frames: `autoneg`, `rx` or `tx`, as in `ethtool -A`: `on` or `off`.
     FlowControl,
 }
@@ -39,11 +43,12 @@ pub struct NicSetting {
 }
 
 /// The kinds, with the prefixes of their paths in the notes of a run.
-const KINDS: [(NicKind, &str); 5] = [
+const KINDS: [(NicKind, &str); 6] = [
     (NicKind::Offload, "ethtool/offload/"),
     (NicKind::Ring, "ethtool/ring/"),
     (NicKind::HashFields, "ethtool/hash/"),
     (NicKind::Queues, "ethtool/queues/"),
+    (NicKind::Coalescing, "ethtool/coalescing/"),
     (NicKind::FlowControl, "ethtool/flow-control/"),
 ];
 
@@ -65,6 +70,25 @@ impl NicSetting {
     /// Returns the setting of this many queues.
     pub fn queues(number: u32) -> Self {
         Self::new(NicKind::Queues, COMBINED, number.to_string())
+    }
+
+    /// Returns the settings that fix the delay of the interrupts of received (`rx`) or sent (`tx`) frames, in microseconds.
+    pub fn interrupt_delay(way: &str, delay_us: u32) -> [Self; 2] {
+        [
+            Self::new(NicKind::Coalescing, format!("adaptive-{way}"), "off"),
+            Self::new(
+                NicKind::Coalescing,
+                format!("{way}-usecs"),
+                delay_us.to_string(),
+            ),
+        ]
+    }
+
+    /// Returns whether the setting turns off what an interface need not have.
+    fn is_needless_without(&self, before: &[Self]) -> bool {
+        self.kind == NicKind::Coalescing
+            && self.name.starts_with("adaptive-")
+            && before.iter().all(|held| held.name != self.name)
     }
 
     /// Returns the path and value that represent the setting in a note.
@@ -118,6 +142,7 @@ pub(super) fn held(shell: &Shell, interface: &str, wanted: &[NicSetting]) -> Vec
         .chain(rings)
         .chain(hash_fields(&machine, interface))
         .chain(queues.map(NicSetting::queues))
+        .chain(coalescing(&machine, interface))
         .chain(flow_control)
         .filter(|setting| is_wanted(setting.kind))
         .collect()
@@ -137,6 +162,7 @@ fn arguments(interface: &str, is_wanted: impl Fn(NicKind) -> bool) -> Vec<String
             format!("-n {interface} rx-flow-hash udp6"),
         ),
         (NicKind::Queues, format!("-l {interface}")),
+        (NicKind::Coalescing, format!("-c {interface}")),
         (NicKind::FlowControl, format!("-a {interface}")),
     ];
     let wanted = options.into_iter().filter(|(kind, _)| is_wanted(*kind));
@@ -144,11 +170,16 @@ fn arguments(interface: &str, is_wanted: impl Fn(NicKind) -> bool) -> Vec<String
 }
 
 fn hash_fields(machine: &Machine, interface: &str) -> impl Iterator<Item = NicSetting> {
-    let flows = ["udp4", "udp6"].into_iter();
+    let flows = UDP_FLOWS.into_iter();
     flows.filter_map(move |flow| {
         let fields = machine.hash_fields(interface, flow)?;
         Some(NicSetting::new(NicKind::HashFields, flow, fields))
     })
+}
+
+fn coalescing(machine: &Machine, interface: &str) -> impl Iterator<Item = NicSetting> {
+    let settings = machine.coalescing(interface).into_iter();
+    settings.map(|(name, value)| NicSetting::new(NicKind::Coalescing, name, value))
 }
 
 /// Refuses a setting that the interface does not have, or whose value before could not be set again afterwards.
@@ -185,6 +216,7 @@ pub(super) fn apply(
     let before = held(shell, interface, wanted);
     let (optional, wanted): (Vec<NicSetting>, Vec<NicSetting>) = wanted
         .iter()
+        .filter(|setting| !setting.is_needless_without(&before))
         .cloned()
         .partition(|setting| matches!(setting.kind, NicKind::FlowControl | NicKind::Queues));
     wanted
@@ -202,14 +234,24 @@ pub(super) fn apply(
         );
         warn(&text, &why);
     }
-    // `ethtool -N` succeeds even if a driver ignores the fields.
-    let after = held(shell, interface, &wanted);
-    let is_there =
-        |setting: &&NicSetting| setting.kind != NicKind::HashFields || after.contains(setting);
-    match wanted.iter().find(|setting| !is_there(setting)) {
-        Some(setting) => Err(refused(interface, setting, "the driver does not take them")),
-        None => Ok(()),
-    }
+    check_taken(shell, interface, &wanted)
+}
+
+/// Refuses settings that are not there after they were set: `ethtool -N` succeeds even if a driver ignores the fields, and `-C` if it takes another delay.
+fn check_taken(shell: &Shell, interface: &str, wanted: &[NicSetting]) -> Result<(), TestbedError> {
+    let after = held(shell, interface, wanted);
+    let not_taken = wanted.iter().find(|setting| {
+        matches!(setting.kind, NicKind::HashFields | NicKind::Coalescing)
+            && !after.contains(setting)
+    });
+    let Some(setting) = not_taken else {
+        return Ok(());
+    };
+    let why = match setting.kind {
+        NicKind::HashFields => "the driver does not take them",
+        _ => "the driver takes another value",
+    };
+    Err(refused(interface, setting, why))
 }
 
 /// Applies the number of queues to an interface that has queues which send and receive.
@@ -329,17 +371,23 @@ fn change(
         .try_for_each(|line| shell.line(line).map(drop))
 }
 
-/// Returns the commands for these settings: one for all offloads, because some depend on others.
+/// Returns the commands for these settings: one for all offloads, because some depend on others. Drivers take delays only while they do not choose them
+/// (`adaptive`), so that this is turned on last.
 fn commands(interface: &str, settings: &[NicSetting]) -> Vec<String> {
     let of = |kind| settings.iter().filter(move |setting| setting.kind == kind);
+    let (chosen, fixed): (Vec<_>, Vec<_>) =
+        of(NicKind::Coalescing).partition(|setting| setting.value == "on");
     let together = [
-        ("-K", NicKind::Offload),
-        ("-G", NicKind::Ring),
-        ("-L", NicKind::Queues),
-        ("-A", NicKind::FlowControl),
+        ("-K", of(NicKind::Offload).collect()),
+        ("-G", of(NicKind::Ring).collect()),
+        ("-L", of(NicKind::Queues).collect()),
+        ("-C", fixed),
+        ("-C", chosen),
+        ("-A", of(NicKind::FlowControl).collect()),
     ]
-    .map(|(option, kind)| {
-        let words: String = of(kind)
+    .map(|(option, settings): (&str, Vec<&NicSetting>)| {
+        let words: String = settings
+            .iter()
             .map(|setting| format!(" {} {}", setting.name, setting.value))
             .collect();
         (!words.is_empty()).then(|| format!("ethtool {option} {interface}{words}"))
@@ -363,6 +411,7 @@ fn refused(interface: &str, setting: &NicSetting, why: &str) -> TestbedError {
         NicKind::Ring => "the ring",
         NicKind::HashFields => "the RSS hash fields of",
         NicKind::Queues => "the queues",
+        NicKind::Coalescing => "the interrupt coalescing",
         NicKind::FlowControl => "the flow control",
     };
     let NicSetting { name, value, .. } = setting;
@@ -380,7 +429,7 @@ fn refused(interface: &str, setting: &NicSetting, why: &str) -> TestbedError {
 mod tests {
     use super::*;
     use crate::exec::ExecTarget;
-    use NicKind::{FlowControl, HashFields, Offload, Ring};
+    use NicKind::{Coalescing, FlowControl, HashFields, Offload, Ring};
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
     use std::path::PathBuf;
@@ -391,6 +440,7 @@ mod tests {
             NicSetting::new(Offload, "rx-gro", "on"),
             NicSetting::new(Ring, "rx", "512"),
             NicSetting::new(FlowControl, "rx", "on"),
+            NicSetting::new(Coalescing, "rx-usecs", "3"),
         ] {
             assert_eq!(NicSetting::of_note(&setting.clone().noted()), Some(setting));
         }
@@ -411,11 +461,15 @@ mod tests {
             NicSetting::new(FlowControl, "autoneg", "off"),
             NicSetting::new(FlowControl, "rx", "off"),
             NicSetting::queues(2),
+            NicSetting::new(Coalescing, "adaptive-rx", "on"),
+            NicSetting::new(Coalescing, "rx-usecs", "8"),
         ];
         let expected = [
             "ethtool -K e0 rx-gro off tx-checksumming on",
             "ethtool -G e0 rx 4096",
             "ethtool -L e0 combined 2",
+            "ethtool -C e0 rx-usecs 8",
+            "ethtool -C e0 adaptive-rx on",
             "ethtool -A e0 autoneg off rx off",
             "ethtool -N e0 rx-flow-hash udp4 sdfn",
         ];
