@@ -1,5 +1,5 @@
 # The two commands of the README, and what CI adds. Everything that must be installed is installed here.
-.PHONY: quickstart quick test long build lab deps check deny advisories fuzz book package static image clean
+.PHONY: quickstart quick test long build lab deps check deny advisories fuzz book nic-bench package static image clean
 
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
@@ -77,6 +77,13 @@ book:
 	$(if $(filter target/debug/sixbench,$(PROGRAM)),cargo build --package sixbench)
 	./scripts/build-book $(PROGRAM)
 	./scripts/check-links target/book
+
+# The short form of the bench of emulated network cards (docs/LAB.md). Needs mmdebstrap, and Debian's archive the first time.
+nic-bench: NICS = igb
+nic-bench: SCENARIOS = wire,settings,coalescing,state
+nic-bench:
+	[ -e "$${SIXBENCH_NICS:-/var/cache/sixbench/nics}/complete" ] || $(SUDO) ./scripts/nic-bench build
+	$(SUDO) env SCENARIOS=$(SCENARIOS) ./scripts/nic-bench run "$$(./scripts/build-static debug)" $(NICS)
 
 # A Debian package for this architecture, tried in namespaces of its own.
 package: build
