@@ -172,7 +172,7 @@ fn a_plan_is_shown_with_its_hours_first_and_its_clauses_only_if_wanted() {
         lines(&["--all"]),
     );
     assert!(
-        short < 50 && short < clauses && clauses < all,
+        short < 60 && short < clauses && clauses < all,
         "{short}, {clauses} and {all} lines"
     );
 }
