@@ -113,7 +113,7 @@ impl fmt::Display for Availability {
             }
             Self::NotPackaged { program, fix } => write!(f, "{program} is not installed: {fix}"),
             Self::NeedsModule { module, fix } => {
-                write!(f, "this machine's kernel has no module {module}: {fix}")
+                write!(f, "this machine's kernel has no module {module} ({fix})")
             }
             Self::NeedsLab { fix, .. } => f.write_str(fix),
             Self::OverSsh { system } => write!(f, "runs on {system}, over ssh"),
@@ -179,10 +179,10 @@ pub(crate) fn has_module(name: &str) -> bool {
 /// Returns what to do if the kernel lacks a module.
 pub(crate) fn module_cure(name: &str) -> String {
     if name.starts_with("jool") {
-        "apt-get install jool-dkms linux-headers-$(uname -r), then modprobe jool; or use the kernel lab: sixbench lab build"
+        "apt-get install jool-dkms linux-headers-$(uname -r), then modprobe jool; or use the kernel lab, sixbench lab build"
                 .to_owned()
     } else {
-        format!("modprobe {name}; or use the kernel lab: sixbench lab build")
+        format!("modprobe {name}; or use the kernel lab, sixbench lab build")
     }
 }
 

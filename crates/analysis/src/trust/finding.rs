@@ -73,7 +73,7 @@ pub enum TrustFinding {
         /// The number of all points with results.
         of: usize,
     },
-    /// Searches whose last loss stood in one moment.
+    /// Searches whose last loss was a single event.
     LastLosses {
         /// The number of these searches.
         momentary: usize,
@@ -186,7 +186,7 @@ impl DisturbedTrials {
         worst.filter(|worst| worst.level() > self.level_of_run())
     }
 
-    /// Returns what became of the disturbed trials: `: 2 repeated, 5 passed all the same`; empty if all of them were made again or are invalid, which is what
+    /// Returns what became of the disturbed trials: `: 2 repeated, 5 passed anyway`; empty if all of them were made again or are invalid, which is what
     /// becomes of a disturbed trial as a rule.
     fn outcomes(&self) -> String {
         if self.passed + self.lost == 0 {
@@ -194,7 +194,7 @@ impl DisturbedTrials {
         }
         let outcomes = [
             (self.made_again, "repeated"),
-            (self.passed, "passed all the same"),
+            (self.passed, "passed anyway"),
             (self.lost, "lost frames"),
             (self.invalid, "invalid"),
         ];

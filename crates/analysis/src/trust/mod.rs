@@ -90,7 +90,7 @@ pub struct TrustRule {
 /// Every rule.
 pub const RULES: [TrustRule; 11] = [
     TrustRule {
-        subject: "trials that other work disturbed, whatever became of them",
+        subject: "trials that other work disturbed, repeated or not",
         fair: "more than 10 % of all trials, or 20 % of those of a point that were not repeated",
         low: "more than 30 %, or 50 %",
         judge: disturbed_trials,
@@ -114,8 +114,8 @@ pub const RULES: [TrustRule; 11] = [
         judge: without_result,
     },
     TrustRule {
-        subject: "spread of the repetitions of every quantity on the first screen (highest less lowest, by the median; of a loss by the \
-                  median or ten percentage points, whichever is more)",
+        subject: "spread of the repetitions of every quantity on the first screen (highest minus lowest, relative to the median; for a loss \
+                  relative to the median or ten percentage points, whichever is more)",
         fair: "more than 10 %, or any around a median of zero",
         low: "more than 30 %",
         judge: spread,
@@ -133,14 +133,14 @@ pub const RULES: [TrustRule; 11] = [
         judge: unsteady,
     },
     TrustRule {
-        subject: "searches whose last loss stood in one moment",
+        subject: "searches whose last loss was a single event",
         fair: "more than 20 % of them",
         low: "",
         judge: last_losses,
     },
     TrustRule {
         subject: "distance of the cores of tester and device (a cache line's round trip)",
-        fair: "the longest is more than twice the shortest, but for a twentieth of the trials at either end",
+        fair: "the longest is more than twice the shortest, without the 5 % of the trials at either end",
         low: "",
         judge: moved_cores,
     },

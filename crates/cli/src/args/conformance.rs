@@ -16,15 +16,15 @@ pub(crate) struct ConformanceArgs {
     /// Only these vectors, separated by commas; each is shown in full
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) vector: Vec<String>,
-    /// Also send the vectors that wait for the real times of a stateful device: minutes, and hours for TCP. It keeps its own timers
+    /// Also send the vectors that wait for the real times of a stateful device: minutes, and hours for TCP. The device keeps its own timers
     #[arg(long)]
     pub(crate) long: bool,
-    /// Send the vectors once more while frames are sent at this rate, per direction (1000, 500k), and tell what differs. For stateless devices
+    /// Send the vectors once more while frames are sent at this rate, per direction (1000, 500k), and show what differs. Only for stateless devices
     #[arg(long, value_name = "RATE", value_parser = units::rate, allow_hyphen_values = true, conflicts_with = "long")]
     pub(crate) under_load: Option<FrameRate>,
     #[command(flatten)]
     pub(crate) malformed: RobustnessOptions,
-    /// Save the frames of each vector that is not right to DIR/NAME.pcap, and the results to DIR/conformance.json; of malformed frames, DIR/robustness.json and, after a crash, DIR/robustness.pcap
+    /// Save the frames of each vector that the device gets wrong to DIR/NAME.pcap, and the results to DIR/conformance.json; of malformed frames, DIR/robustness.json and, after a crash, DIR/robustness.pcap
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]

@@ -35,14 +35,14 @@ pub(crate) struct Dns64 {
     /// The domain they are in
     #[arg(long, default_value = DOMAIN, value_parser = Domain::new)]
     pub(crate) domain: Domain,
-    /// Ask the queries of a file as dnsperf has it, in order and again from the start: a name and a type on each line. Their answers are checked as far
-    /// as they can be known; see "Queries from a file" in docs/PLANS.md
+    /// Send the queries in this file, in the format of dnsperf: a name and a type on each line. They are sent in order, again and again, and answers are checked
+    /// as far as they can be known; see "Queries from a file" in docs/PLANS.md
     #[arg(short = 'd', long, value_name = "FILE", conflicts_with = "cached")]
     pub(crate) queries: Option<PathBuf>,
     /// Transport of the queries: udp, or tcp over connections that are kept open (RFC 7766)
     #[arg(short = 'm', long, value_name = "TRANSPORT", default_value = "udp", value_parser = transport)]
     pub(crate) transport: QueryTransport,
-    /// With tcp: connections in all; each thread has one at least
+    /// With tcp: total number of connections; each thread has at least one
     #[arg(short = 'c', long, value_name = "N", default_value_t = TCP_CONNECTIONS, value_parser = connection_count)]
     pub(crate) tcp_connections: u16,
     /// With tcp: queries that wait for their answers on each connection; further ones are held back

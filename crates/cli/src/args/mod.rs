@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure real devices on this machine, no file needed: builds a testbed in namespaces, writes a report (within 6 minutes: --within)
+    /// Measure real devices on this machine without a plan file: builds a testbed in namespaces and writes a report within 6 minutes (or --within)
     Quickstart(Quickstart),
     /// Run a plan
     Run(RunArgs),
@@ -55,11 +55,11 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Ask for a device, where it is, what to measure and for how long, and write a plan
     Init {
-        /// Where it is written; a file that exists is left as it is
+        /// Where to write it; an existing file is not overwritten
         #[arg(default_value = "plan.toml")]
         plan: PathBuf,
     },
-    /// Check a plan file and do nothing
+    /// Check a plan file without running it
     Check {
         /// The plan file, or the name of a plan that comes with sixbench
         plan: PathBuf,
@@ -81,7 +81,7 @@ pub(crate) enum Command {
     Trial(TrialArgs),
     /// Search for the throughput of a device, in less than a minute and without a plan
     Find(FindArgs),
-    /// Check a device against the RFCs, clause by clause: send it vectors, and compare what comes field by field
+    /// Check a device against the RFCs, clause by clause: send it vectors, and compare what comes back field by field
     Conformance(ConformanceArgs),
     /// Compare two sets of results, or measure two devices turn by turn: exit code 5 when B is shown to be worse than A
     Compare(Compare),
@@ -92,7 +92,7 @@ pub(crate) enum Command {
         /// The page; its data is written beside it, as JSON [default: FOLDER/history.html]
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
-        /// Order the runs by this label, such as commit, and call them after it
+        /// Order the runs by this label, such as commit, and name them by it
         #[arg(long, value_name = "KEY")]
         label: Option<String>,
     },
@@ -102,12 +102,12 @@ pub(crate) enum Command {
     Authority(AuthorityArgs),
     /// Convert a configuration file of siitperf into a plan
     Import(Import),
-    /// Write the report of one or more results directories again
+    /// Rewrite the reports of one or more results directories
     Report {
         /// Results directories
         #[arg(required = true)]
         results: Vec<PathBuf>,
-        /// Write exports/latex, too, for a paper with these columns
+        /// Also write exports/latex, for a paper with this number of columns
         #[arg(long, value_name = "one-column|two-column")]
         style: Option<PaperStyle>,
     },
@@ -132,7 +132,7 @@ pub(crate) enum Command {
         /// Results directories
         #[arg(required = true)]
         results: Vec<PathBuf>,
-        /// A new directory for the united results
+        /// A new directory for the merged results
         #[arg(short, long, value_name = "DIR")]
         output: PathBuf,
     },
@@ -160,20 +160,20 @@ pub(crate) enum Command {
         /// The term, or the heading of a report, in one or more words; without it, all terms are listed
         term: Vec<String>,
     },
-    /// Show a results directory as a live page: of a run that goes on, was killed or has ended
+    /// Show a results directory as a live page, during its run or afterwards
     Live {
         /// The results directory
         results: PathBuf,
         #[arg(value_name = "ADDRESS:PORT", default_value_t = DEFAULT_ADDRESS, value_parser = page_address)]
         address: SocketAddr,
     },
-    /// Be one end of a tester whose other end is on another machine, which starts this by ssh (see `agent` in docs/PLANS.md)
+    /// Act as one end of a tester whose other end is on another machine (see `agent` in docs/PLANS.md)
     ///
-    /// It reads orders from standard input and answers on standard output, opens no port to the network, and ends when its input does. What it took
-    /// of this machine is then as it was. It is started by a plan with `agent = "ssh:NAME"`, and not by hand.
+    /// The other machine starts it over ssh, for a plan with `agent = "ssh:NAME"`; it is not meant to be started by hand. It reads orders from standard
+    /// input, answers on standard output, opens no network port, and ends when its input does. Then it restores whatever it changed on this machine.
     #[command(hide = true)]
     Agent {
-        /// End also if nothing was heard for so long
+        /// Also end after this long without an order
         #[arg(long = "silence", value_name = "TIME", default_value = "30s", value_parser = units::duration_ns)]
         silence_ns: u64,
     },
@@ -355,7 +355,7 @@ pub(crate) struct ListArgs {
     /// Which list
     #[arg(value_name = "duts|measures|plans|traffic")]
     pub(crate) what: Listed,
-    /// Only rows in which this word occurs, in capital letters or small ones
+    /// Only rows that contain this word, in upper or lower case
     pub(crate) word: Option<String>,
     /// Only devices of this technology, such as `nat64`
     #[arg(long)]
@@ -382,7 +382,7 @@ pub(crate) enum Listed {
 pub(crate) struct FurtherRecipes {
     #[command(flatten)]
     pub(crate) named: RecipesOption,
-    /// Run the commands of recipes that the plan itself brings along; without it you are asked, or it is refused
+    /// Run the commands of recipes that come with the plan, without asking; otherwise you are asked, or the plan is refused
     #[arg(long)]
     pub(crate) trust_recipes: bool,
 }
@@ -467,7 +467,7 @@ pub(crate) struct RunArgs {
     /// Use the durations and repetitions of this profile instead of the plan's own: smoke, draft or rfc
     #[arg(long, value_parser = sixbench_plan::profile)]
     pub(crate) profile: Option<Profile>,
-    /// Measure part I of N parts of the plan that take about as long as each other; `sixbench merge` unites their results
+    /// Measure part I of N parts of the plan, which take about the same time; `sixbench merge` merges their results
     #[arg(long, value_name = "I/N", value_parser = sixbench_runner::campaign::shard_of, conflicts_with = "measurements")]
     pub(crate) shard: Option<(usize, usize)>,
     /// Measure only the points listed in FILE, one TEST/SIZE or TEST/SIZE/REPETITION a line (`sixbench plan --json` prints them)
@@ -492,13 +492,13 @@ pub(crate) struct PlanArgs {
     /// Also show the clauses that are broken, bent or unchecked, each with what the plan does
     #[arg(long)]
     pub(crate) clauses: bool,
-    /// Also show all clauses, with those that are met
+    /// Show all clauses, including those that are met
     #[arg(long)]
     pub(crate) all: bool,
     /// Print the commands that would build the testbed
     #[arg(long)]
     pub(crate) shell: bool,
-    /// Print the parts that can be measured apart as JSON, with their trials and seconds
+    /// Print as JSON the parts that can be measured separately, with their trials and seconds
     #[arg(long, conflicts_with = "shell")]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -529,7 +529,7 @@ pub(crate) struct Compare {
     /// The margin of a regression: differences up to this share do not count
     #[arg(long, alias = "tolerance", value_name = "SHARE", default_value = "0%", value_parser = units::share)]
     pub(crate) margin: f64,
-    /// The test of a device that did not change, instead of the plans' `reference`: shows whether the machine changed between runs not in turns
+    /// The test of a device that did not change, instead of the plans' `reference`: shows whether the machine changed between the runs, if they were not in turns
     #[arg(long, value_name = "TEST", conflicts_with = "plan")]
     pub(crate) reference: Option<String>,
     /// Write a page of the comparison, or Markdown where the file's name ends with .md; may be given several times

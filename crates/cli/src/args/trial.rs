@@ -23,13 +23,13 @@ pub(crate) struct Selftest {
     /// Only a link with 1, 2, 4 and so on up to this number of queues, each on a core of its own
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["generate", "receive", "accuracy"])]
     pub(crate) queues: Option<NonZeroU32>,
-    /// Only DNS over loopback: how exactly queries are sent, and the highest rate by timeout; needs no root
+    /// Only DNS over loopback: how exactly queries are sent, and the highest rate for each timeout; needs no root
     #[arg(long, conflicts_with_all = ["generate", "receive", "accuracy", "queues"])]
     pub(crate) queries: bool,
-    /// Time of sending in each trial of looped queries; 60s in the paper of figure 17
+    /// Time of sending in each trial of looped queries; 60s in figure 17 of the SIIT paper
     #[arg(long = "for", value_name = "TIME", default_value = "500ms", value_parser = units::duration_ns, requires = "queries")]
     pub(crate) duration_ns: u64,
-    /// Searches for each rate of looped queries, and reports the median; 20 in the paper
+    /// Number of searches for each rate of looped queries, whose median is reported; 20 in the paper
     #[arg(long, value_name = "NUMBER", default_value = "1", requires = "queries")]
     pub(crate) times: NonZeroU32,
     /// Loop the queries between two interfaces joined by a cable instead of over loopback; needs root

@@ -51,35 +51,25 @@ pub(super) struct Conclusion {
 
 impl Conclusion {
     pub(super) fn new(bracket: &Bracket, of: &SearchWords<'_>) -> Self {
-        let (exit, note, unknown) = match bracket.limit {
-            Limit::Dut => (Exit::Done, String::new(), None),
-            Limit::Maximum => (
-                Exit::Done,
-                format!(
-                    " or more: {} is the highest that was tried",
-                    of.maximum_option
-                ),
-                None,
-            ),
-            Limit::Tester => (
-                Exit::TesterUnfit,
-                " or more: the tester could not go further".to_owned(),
-                Some("the tester fell short"),
-            ),
-            Limit::Disturbed => (
-                Exit::TesterUnfit,
-                " or more: other work disturbed the trials".to_owned(),
-                Some("other work disturbed the trials"),
-            ),
+        let maximum = format!("{} is the highest that was tried", of.maximum_option);
+        let (exit, open) = match bracket.limit {
+            Limit::Dut => (Exit::Done, ""),
+            Limit::Maximum => (Exit::Done, maximum.as_str()),
+            Limit::Tester => (Exit::TesterUnfit, "the tester fell short"),
+            Limit::Disturbed => (Exit::TesterUnfit, "other work disturbed the trials"),
         };
-        let (unit, lowest) = (of.unit, of.minimum.0);
-        let words = match (bracket.lower, unknown) {
-            (Some(FrameRate(rate)), _) => format!("{rate} {unit}{}{note}", of.passed),
-            (None, None) => format!("nothing passed, not even {lowest} {unit}"),
-            (None, Some(why)) => format!(
-                "{}'s limit is not known: {why} down to {lowest} {unit}",
-                of.subject
-            ),
+        let SearchWords {
+            unit,
+            passed,
+            subject,
+            minimum: FrameRate(lowest),
+            ..
+        } = of;
+        let words = match (bracket.lower, exit) {
+            (Some(FrameRate(rate)), _) if open.is_empty() => format!("{rate} {unit}{passed}"),
+            (Some(FrameRate(rate)), _) => format!("at least {rate} {unit}{passed}; {open}"),
+            (None, Exit::Done) => format!("nothing passed, not even {lowest} {unit}"),
+            (None, _) => format!("{subject}'s limit is not known: {open} down to {lowest} {unit}"),
         };
         Self { exit, words }
     }

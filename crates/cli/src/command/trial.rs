@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn a_trial_says_what_may_have_lost_its_frames_instead_of_the_device() {
         let moment = told(vec![0, 0, 0, 80, 40, 0, 0, 0, 0, 0], vec![]);
-        let begin = "  disturbed: all losses fall within one moment of the trial, and no core is known to have been full: an accident on the machine";
+        let begin = "  disturbed: all losses fall within one moment of the trial, and no core is known to have been full: a single event on the machine";
         assert!(
             moment.starts_with(begin)
                 && moment.contains("120 of 120 missing frames were due around 0.3 s"),

@@ -375,7 +375,7 @@ fn directories_of_several_users_are_not_written_together_and_one_that_others_wri
         chown(&open, Some(OWNER), Some(group)).expect("root");
         refused(
             &["run", &plan, "-o", &open],
-            "others than user 12345, its owner, can write to this directory",
+            "users other than 12345, its owner, can write to this directory",
         );
     }
 }

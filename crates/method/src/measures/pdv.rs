@@ -40,7 +40,7 @@ const PDV: &str = "RFC 8219 section 7.3.1";
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "pdv",
-        definition: "Packet delay variation: the 99.9th percentile of the one-way delay of all frames less the smallest.",
+        definition: "Packet delay variation: the 99.9th percentile of the one-way delay of all frames minus the smallest.",
         clause: "RFC 8219 section 7.3.1, RFC 5481",
         here: "The delay of every received frame goes into a histogram that is exact to 0.1 %; if the stream has loss, the \
                loss is reported as well.",

@@ -81,9 +81,7 @@ impl AnomalyKind {
             Self::Defective => {
                 "it has the defect that the recipe of the device names, and counts as received"
             }
-            Self::Foreign => {
-                "it is no test frame of the trial, and is ignored (RFC 2544 section 10)"
-            }
+            Self::Foreign => "not a test frame of the trial, and ignored (RFC 2544 section 10)",
             Self::Icmp => {
                 "a foreign frame with which a device refuses to forward, or reports an error"
             }

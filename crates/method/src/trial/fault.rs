@@ -87,11 +87,11 @@ pub enum Fault {
     #[error("the host of the virtual machine took {milliseconds} ms from the DUT's core")]
     CpuStolen { milliseconds: u64 },
     /// Other processes ran on the DUT's cores, all of them together, for longer than goes unnoticed.
-    #[error("other processes used the DUT's cores for {milliseconds} ms")]
+    #[error("other programs used the DUT's cores for {milliseconds} ms")]
     CpuTaken { milliseconds: u64 },
     /// Other processes, or the host of this virtual machine, had the tester's core while it had something to do: that of the thread that
     /// waited longest. The tester fell short for that reason, as far as the time goes.
-    #[error("others had the tester's core for {:.1} ms", *.microseconds as f64 / 1e3)]
+    #[error("other programs used the tester's core for {:.1} ms", *.microseconds as f64 / 1e3)]
     TesterKeptOff { microseconds: u64 },
     /// Others disturbed the trial, and it was made again: it decides nothing.
     #[error("repeated: other programs disturbed it")]

@@ -80,7 +80,7 @@ impl fmt::Display for Cause {
             Self::PhaseOne => "not all connections of phase 1 were opened or kept, so nothing was measured",
             Self::Names => "the names were not cached as planned, or there were too few of them, so nothing was measured",
             Self::Event => {
-                "all losses fall within one moment of the trial, and no core is known to have been full: an accident on the machine, or a pause of the device"
+                "all losses fall within one moment of the trial, and no core is known to have been full: a single event on the machine, or a pause of the device"
             }
             Self::HostSteal => "the host of this virtual machine takes processor time away from the device",
             Self::Disturbed => "other work on the machine used the device's processors, so the device's own limit is not known",

@@ -56,7 +56,7 @@ pub(crate) fn notice(digest: &Digest) -> Vec<String> {
     let mut notice = vec![links(digest.input.facts).to_owned()];
     if !repetitions.is_empty() {
         notice.push(format!(
-            "A trial lasted {} (RFC 2544 section 24: at least 60 s){} and a measurement was made {} times (RFC 8219: at \
+            "A trial lasted {} (RFC 2544 section 24: at least 60 s){} and each measurement was made {} times (RFC 8219: at \
              least 20).{}",
             seconds(plan.trial.duration_ns),
             own_durations(plan),

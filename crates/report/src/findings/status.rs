@@ -40,7 +40,7 @@ pub(crate) fn why(planned: &PlannedPoint) -> String {
         PointStatus::NotRun(NotRun::LeftToOthers) => {
             vec!["left to other runs of the campaign".to_owned()]
         }
-        PointStatus::NotRun(NotRun::LeftOut { why }) => vec![format!("left out: {why}")],
+        PointStatus::NotRun(NotRun::LeftOut { why }) => vec![why.clone()],
         PointStatus::NotRun(NotRun::Stopped(stop)) => vec![before(stop)],
     };
     parts
@@ -97,7 +97,7 @@ fn why_open(planned: &PlannedPoint, open: &LowerBoundReasons) -> String {
         }
     };
     let maximum = planned.test.measure.info().open_end;
-    let disturbed = "other work or an accident on the machine may have ended the search";
+    let disturbed = "other work, or a single event on the machine, may have ended the search";
     let parts = [
         (open.disturbed, disturbed),
         (open.invalid, invalid),

@@ -164,9 +164,7 @@ pub(crate) fn nothing(digest: &Digest) -> String {
         Stop::Interrupted | Stop::Unknown => {
             "The run was interrupted before its first result".to_owned()
         }
-        Stop::TimeUp { .. } => {
-            "The time given to the run was up before its first result".to_owned()
-        }
+        Stop::TimeUp { .. } => "The run's time was up before its first result".to_owned(),
     };
     format!("{what}; {trials} recorded.")
 }
@@ -221,7 +219,7 @@ fn progress(digest: &Digest) -> Option<String> {
         Stop::SetUpFailed { .. } | Stop::Failed { .. } => "An error ended the run",
         Stop::CutOff => "The run was killed or is still under way",
         Stop::Interrupted | Stop::Unknown => "The run was interrupted",
-        Stop::TimeUp { .. } => "The time given to the run was up",
+        Stop::TimeUp { .. } => "The run's time was up",
     };
     (made < planned).then(|| {
         format!(

@@ -394,7 +394,7 @@ not received are counted by their numbers.",
     },
     Term {
         name: "disturbed",
-        definition: "Other work used the device's processors in the trials that decided, or the loss was an accident on the machine.",
+        definition: "Other work used the device's processors in the trials that decided, or the loss was a single event on the machine.",
         clause: "no RFC: sixbench claims nothing about a device that its evidence does not support",
         here: "Detected by processor time that was stolen by the host or taken by other processes, and by loss that falls \
                within one moment of a trial while the device's cores had idle time. The rate is then a lower bound, and no \

@@ -182,7 +182,7 @@ pub fn outcome(measure: &str, outcome: &Outcome) -> String {
     }
     let repeated = match outcome.invalid {
         0 => String::new(),
-        n => format!(", {n} invalid repeated"),
+        n => format!(", {n} of them invalid and repeated"),
     };
     let trials = counted(outcome.trials, "trial");
     format!(
@@ -240,9 +240,9 @@ fn bracket(bracket: &Bracket, unit: &str) -> String {
     };
     let limit = match bracket.limit {
         Limit::Dut => "",
-        Limit::Tester => " or more: the tester could not go further",
-        Limit::Disturbed => " or more: other work disturbed the trials",
-        Limit::Maximum => " or more: the plan's maximum",
+        Limit::Tester => "; the tester could not go further",
+        Limit::Disturbed => "; other work disturbed the trials",
+        Limit::Maximum => ", the plan's maximum",
     };
     match bracket.lower {
         Some(lower) if bracket.is_not_found() => {
@@ -262,7 +262,7 @@ fn bracket(bracket: &Bracket, unit: &str) -> String {
             format!("passed at {} {unit}{goal}", show_rate(rate))
         }
         Some(rate) if bracket.limit == Limit::Dut => format!("{} {unit}{goal}", show_rate(rate)),
-        Some(rate) => format!("{} {unit}{goal}{limit}", show_rate_at_least(rate)),
+        Some(rate) => format!("at least {} {unit}{goal}{limit}", show_rate_at_least(rate)),
         None if bracket.value().is_none() => {
             format!("no result{goal}: no trial gave information about the device")
         }
@@ -311,8 +311,17 @@ fn started(point: &Point, spec: &TrialSpec) -> String {
         "{point}: {} {} for {}",
         show_rate(spec.rate),
         spec.kind.rate_unit(),
-        show_ns(spec.duration_ns)
+        show_ns(in_milliseconds(spec.duration_ns))
     )
+}
+
+/// Returns a time without its microseconds, which the time of phase 1 often has; one below 10 ms is left as it is.
+fn in_milliseconds(ns: u64) -> u64 {
+    if ns < 10_000_000 {
+        ns
+    } else {
+        ns - ns % 1_000_000
+    }
 }
 
 /// Returns the remaining time of a run, in words.

@@ -364,7 +364,7 @@ fn an_adaptive_test_that_stopped_early_is_complete() {
         within: 0.1,
     };
     assert!(page(&sample).contains("2 of 2 points have a result."));
-    assert!(page(&sample).contains("a measurement was made 2 to 3 times"));
+    assert!(page(&sample).contains("each measurement was made 2 to 3 times"));
     sample.interrupted = true;
     assert!(!markdown(&sample.input()).contains("The run was interrupted"));
     sample.plan.tests[0].repetitions = Repetition::Adaptive {

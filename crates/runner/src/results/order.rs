@@ -33,8 +33,8 @@ fn one_after_the_other(spans: [Option<TrialSpan>; 2]) -> (RunOrder, String) {
         _ => (RunOrder::AFirst, String::new()),
     };
     let note = format!(
-        "note: A and B were measured one after the other{when}, so without a reference, which both measured, only a \
-         difference of more than {:.0} % can be told from a change of the machine, and a drift of it must be allowed for. \
+        "note: A and B were measured one after the other{when}, so a change of the machine between them looks like a difference. \
+         Without a reference that both measured, only a difference of more than {:.0} % counts. \
          Two devices that are compared by name are measured in turns",
         SESSIONS_DIFFER * 100.0
     );
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(order, RunOrder::AFirst);
         assert!(
             note.starts_with(
-                "note: A and B were measured one after the other, so without a reference"
+                "note: A and B were measured one after the other, so a change of the machine"
             ),
             "{note}"
         );

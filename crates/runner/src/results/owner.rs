@@ -173,7 +173,7 @@ pub(crate) fn check_writers(folder: &Folder) -> io::Result<()> {
         Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
             format!(
-                "others than user {}, its owner, can write to this directory: chmod go-w, or choose another",
+                "users other than {}, its owner, can write to this directory: chmod go-w, or choose another",
                 found.st_uid
             ),
         ))

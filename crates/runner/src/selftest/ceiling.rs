@@ -68,7 +68,7 @@ impl fmt::Display for Ceiling {
         write!(
             f,
             "in memory one core generates {generation:.1} and verifies {reception:.1} million frames/s of 64 octets: {limit} is the limit, \
-             {links:.1} times a link of 10 Gbit/s"
+             {links:.1} times the frame rate of a 10 Gbit/s link"
         )
     }
 }
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(
             told(40_000_000, 20_000_000),
             "in memory one core generates 40.0 and verifies 20.0 million frames/s of 64 octets: reception is the limit, 1.3 \
-             times a link of 10 Gbit/s"
+             times the frame rate of a 10 Gbit/s link"
         );
         assert!(told(20_000_000, 40_000_000).contains("generation is the limit"));
     }

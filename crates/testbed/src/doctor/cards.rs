@@ -93,7 +93,7 @@ fn interrupts(machine: &Machine, card: &str, tester: &[u32]) -> Option<Finding> 
                 "the interrupts of {card} are served by the tester's own cores ({tester_cores}), since there are no others: a run that uses the \
                  card raises ksoftirqd there, and the tester can be late"
             ),
-            "leave a core to the interrupts: name fewer in [testbed] (`tester-cores`)",
+            "leave one core for interrupts: list fewer cores in `tester-cores` of [testbed]",
         ),
     })
 }

@@ -123,7 +123,7 @@ fn siblings(machine: &Machine, used: &[u32]) -> Option<Finding> {
     let known = used.iter().any(|core| machine.siblings(*core).is_some());
     known.then(|| {
         if others.is_empty() {
-            Finding::good("no core in use shares its arithmetic with another (SMT)")
+            Finding::good("no core in use is an SMT sibling of another")
         } else {
             Finding::good(format!(
                 "the SMT siblings of the cores in use are {}: keep other work off them",
@@ -179,7 +179,7 @@ fn isolated(machine: &Machine, allowed: &[u32]) -> Option<Finding> {
         let all = ranges(&machine.online());
         return Some(Finding::warning(
             format!(
-                "cores {} are kept from other work (isolcpus), but sixbench may not use them",
+                "cores {} are reserved for the test (isolcpus), but sixbench may not use them",
                 ranges(&outside)
             ),
             format!(
@@ -190,11 +190,11 @@ fn isolated(machine: &Machine, allowed: &[u32]) -> Option<Finding> {
     Some(if inside.is_empty() {
         Finding {
             cure: Some("isolcpus=CORES nohz_full=CORES on the kernel command line, if other work disturbs trials".to_owned()),
-            ..Finding::good("no core is kept from other work (isolcpus)")
+            ..Finding::good("no core is reserved for the test (isolcpus)")
         }
     } else {
         Finding::good(format!(
-            "cores {} are kept from other work (isolcpus)",
+            "cores {} are reserved for the test (isolcpus)",
             ranges(&inside)
         ))
     })
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(found(&server, &ALL, "mitigations").severity, Severity::Good);
         assert_eq!(
             found(&server, &ALL, "isolcpus").what,
-            "cores 2-3 are kept from other work (isolcpus)"
+            "cores 2-3 are reserved for the test (isolcpus)"
         );
     }
 
@@ -365,7 +365,7 @@ mod tests {
         let cure = cured(
             &FakeMachine::new("isolated", &SERVER),
             &[0, 1],
-            "cores 2-3 are kept from other work (isolcpus), but",
+            "cores 2-3 are reserved for the test (isolcpus), but",
         );
         assert!(cure.contains("taskset -c 0-3"), "{cure}");
     }

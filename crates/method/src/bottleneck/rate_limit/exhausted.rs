@@ -25,7 +25,7 @@ pub(super) fn sentence(lost: &[&TrialRecord]) -> Option<String> {
     let silent = answered.iter().filter(|queries| **queries <= 1.0).count();
     let trials = answered.len();
     Some(format!(
-        "consistent with a rate limit that counts refused queries, too: in {trials} losing trials at {loads} queries/s, at most the first {most:.0} \
+        "consistent with a rate limit that also counts refused queries: in {trials} losing trials at {loads} queries/s, at most the first {most:.0} \
          queries were answered rightly and none of those after them; in {silent} of the trials none at all"
     ))
 }

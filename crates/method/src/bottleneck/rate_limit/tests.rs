@@ -143,7 +143,7 @@ fn a_server_that_counts_refused_queries_too_is_consistent_with_a_limit() {
         of_rate(800, [0, 0]),
         of_rate(400, [0, 0]),
     ];
-    let evidence = "consistent with a rate limit that counts refused queries, too: in 3 losing trials at 400 to 1.6k queries/s, at most the first 200 \
+    let evidence = "consistent with a rate limit that also counts refused queries: in 3 losing trials at 400 to 1.6k queries/s, at most the first 200 \
                     queries were answered rightly and none of those after them; in 2 of the trials none at all; in the losing trials cores 1, 2, 3, 4 at 10 %";
     assert_cause(&trials, Cause::QueryRateLimit, evidence);
     let silent = [1_600, 800, 400].map(|rate| of_rate(rate, [0, 0]));

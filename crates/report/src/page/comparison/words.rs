@@ -6,8 +6,8 @@ use crate::wording::amount;
 use crate::wording::anomalies::frames_and_share;
 use crate::wording::bound::Bound;
 use sixbench_analysis::comparison::{
-    ComparedSide, ComparedUnit, Comparison, ComparisonFinding, ComparisonRow, OneSidedAnomaly,
-    PointComparison, SESSIONS_DIFFER,
+    ComparedUnit, Comparison, ComparisonFinding, ComparisonRow, OneSidedAnomaly, PointComparison,
+    SESSIONS_DIFFER,
 };
 use sixbench_analysis::gate::Gate;
 use sixbench_method::anomaly::AnomalyShare;
@@ -40,11 +40,6 @@ pub(super) fn anomalies(compared: &Comparison<'_>) -> String {
             frames,
             share,
         } = found.frames;
-        let other = if found.which == ComparedSide::A {
-            ComparedSide::B
-        } else {
-            ComparedSide::A
-        };
         let words = frames_and_share(
             &noun(kind, frames, Some(found.test)),
             frames,
@@ -52,10 +47,7 @@ pub(super) fn anomalies(compared: &Comparison<'_>) -> String {
             &base(kind, Some(found.test)),
         )
         .replace('\u{a0}', " ");
-        format!(
-            "{} alone: {words} ({}); {other} had none\n",
-            found.which, found.test.title
-        )
+        format!("only {} had {words} ({})\n", found.which, found.test.title)
     };
     compared.anomalies.iter().map(line).collect()
 }

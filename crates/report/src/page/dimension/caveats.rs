@@ -10,7 +10,7 @@ pub(super) fn first_line(caveats: &PlanningCaveats) -> Option<String> {
     let reasons: Vec<String> = caveats.reasons().into_iter().map(sentence).collect();
     let line = format!(
         "Do not plan with these numbers: {}. `sixbench run isp --profile draft` on two machines gives numbers to plan with.",
-        reasons.join(", ")
+        enumerated(&reasons)
     );
     (!reasons.is_empty()).then_some(line)
 }

@@ -12,8 +12,8 @@ use sixbench_method::plan::Test;
 use sixbench_method::terms::FrameSize;
 
 /// The text for plans without a test that shows how many subscribers a device can serve.
-pub(super) const NOTHING: &str = "No test tells how many subscribers a device carries. It takes a gateway in which subscribers share addresses, \
-     throughput in both directions without background traffic and, of a stateful gateway, establishment-rate and table-capacity. See the plan isp.";
+pub(super) const NOTHING: &str = "No test here shows how many subscribers a device carries. That takes a gateway whose subscribers share addresses, its \
+     throughput in both directions without background traffic and, if it is stateful, its establishment-rate and table-capacity. The plan isp has all of these.";
 
 /// Returns, for each gateway of a plan, the limits that its tests determine and those that they do not, for a terminal of `width` columns; `others` are
 /// the devices that are not gateways.

@@ -83,7 +83,7 @@ pub(super) fn addresses(traffic: &SubscriberTraffic, device: &Dimensioning<'_>) 
         Dimensioning::addresses(traffic, carried.value),
     );
     Some(format!(
-        "So many subscribers hold {} connections at once. If each takes a port of its own, of {} that an address has, they need {} public IPv4 \
+        "That many subscribers hold {} connections at once. If each connection takes a port of its own, out of {} per address, they need {} public IPv4 \
          {}.",
         short(held),
         grouped(PORTS_OF_AN_ADDRESS),

@@ -38,7 +38,7 @@ impl<'d> WatchedTrial<'d> {
 pub(super) fn memory(digest: &Digest) -> Table {
     let rows = digest.points.iter().flat_map(memory_rows);
     Table::new("Memory of the devices", memory_columns(), rows)
-        .with_note("The passing trial at the highest load of each point. Of the device's processes it is the resident memory.")
+        .with_note("The passing trial at the highest load of each point. For the device's processes, it is their resident memory.")
 }
 
 fn memory_columns<'d>() -> Vec<Column<'d, MemoryRow<'d>>> {

@@ -69,10 +69,10 @@ pub(crate) fn rows<'d>(digest: &'d Digest<'d>) -> impl Iterator<Item = SequenceR
 pub(super) fn table(digest: &Digest) -> Table {
     let columns = trial().into_iter().chain(gaps()).chain(order_and_copies());
     Table::new("Gaps, order and copies", columns, rows(digest)).with_note(
-        "Of the passing trial at the highest load and the losing one at the lowest. A gap is a run of frames, sent one after the other, of which nothing \
+        "For the passing trial at the highest load and the losing one at the lowest. A gap is a run of frames, sent one after the other, of which nothing \
          arrived (loss period, RFC 3357); the distance is from its last frame to the first of the next gap. A reordered frame arrived after one that was sent \
          later; the extent is how many frames earlier the first of these arrived (RFC 4737), a lower bound (≥) where some are so far back that theirs is not \
-         known; the mean has the known ones alone. A copy is behind by as many numbers as the newest frame is \
+         known; the mean is that of the known ones. A copy is behind by as many numbers as the newest frame is \
          ahead of it.",
     )
 }

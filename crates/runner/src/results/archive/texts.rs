@@ -69,7 +69,7 @@ fn ending(stored: &StoredRun) -> &'static str {
             "The run was interrupted: the results are those of the trials that were made."
         }
         Some(Some(Ending::TimeUp { .. })) => {
-            "The time given to the run was up: the results are those of the trials that were made."
+            "The run's time was up: the results are those of the trials that were made."
         }
         Some(Some(Ending::Failed { .. })) => {
             "An error ended the run (facts.json): the results are those of the trials that were made."

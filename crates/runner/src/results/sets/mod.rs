@@ -220,7 +220,7 @@ fn keep_one_host(sets: [&mut Vec<CollectedRun>; 2]) -> Option<String> {
         .filter_map(|(host, count)| Some((count.min(b.get(host)?), host)));
     let Some((_, host)) = common.max() else {
         return Some(
-            "warning: no host measured both A and B: numbers of one host say nothing against those of another".to_owned(),
+            "warning: no host measured both A and B, and numbers of different hosts cannot be compared".to_owned(),
         );
     };
     for CollectedRun {

@@ -69,7 +69,7 @@ fn room(digest: &Digest) -> usize {
 
 fn of_part(room: usize) -> String {
     format!(
-        "Of a point with more than {room} repetitions, so many are shown, evenly spread over the run, and the lowest and the highest. "
+        "If a point has more than {room} repetitions, {room} are shown, evenly spread over the run, and the lowest and the highest. "
     )
 }
 
