@@ -287,9 +287,16 @@ pub fn write_comparison(
     Ok(store::write_file(path, &text)?)
 }
 
-/// Returns the current time in the format used on pages.
+/// Returns the current time in the format used on pages, or the one that `SOURCE_DATE_EPOCH` sets, with which the same results give the same page
+/// (<https://reproducible-builds.org/specs/source-date-epoch/>).
 pub(crate) fn generated() -> String {
-    jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string()
+    let set = std::env::var("SOURCE_DATE_EPOCH").ok();
+    let set = set.and_then(|seconds| jiff::Timestamp::from_second(seconds.parse().ok()?).ok());
+    set.map_or_else(jiff::Zoned::now, |time| {
+        time.to_zoned(jiff::tz::TimeZone::UTC)
+    })
+    .strftime("%Y-%m-%d %H:%M %Z")
+    .to_string()
 }
 
 /// Passes a document of the current state of a run, with the outcomes of its records, to `print`.
