@@ -11,6 +11,7 @@ mod campaign;
 mod command_line;
 mod common;
 mod conformance;
+mod demo;
 #[path = "../../../io/tests/memif/device.rs"]
 mod device;
 mod dns;
