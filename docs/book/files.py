@@ -37,7 +37,7 @@ def main():
         return
     _, book = json.load(sys.stdin)
     chapters = [chapter for chapter in pages(book.get("items") or book["sections"]) if chapter["path"]]
-    known = {chapter["source_path"] for chapter in chapters} | {"reference/report.png", "reference/demo.html"}
+    known = {chapter["source_path"] for chapter in chapters} | {"reference/report.png", "reference/demo/report.html"}
     for chapter in chapters:
         chapter["content"] = mended(chapter, known)
     json.dump(book, sys.stdout)
