@@ -81,7 +81,7 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
 /// Reads a rate in frames per second: `500k`, `1.2M`, `1000`.
 ///
 /// # Errors
-/// What was expected instead of the text.
+/// A [`ValueError`] that says what was expected instead of the text.
 pub fn rate(text: &str) -> Result<FrameRate, ValueError> {
     let units = [
         ("", 1.0),
@@ -107,7 +107,7 @@ pub fn rate(text: &str) -> Result<FrameRate, ValueError> {
 /// Reads the bit rate of a medium, in bit/s: `100M`, `1G`, `10G`.
 ///
 /// # Errors
-/// What was expected instead of the text.
+/// A [`ValueError`] that says what was expected instead of the text.
 pub fn bit_rate(text: &str) -> Result<u64, ValueError> {
     let rate = scaled(
         text,
@@ -140,7 +140,7 @@ pub fn bits_per_second(text: &str) -> Result<u64, ValueError> {
 /// Reads a time and returns it in nanoseconds: `10s`, `200ms`, `1m`, `0s`.
 ///
 /// # Errors
-/// What was expected instead of the text.
+/// A [`ValueError`] that says what was expected instead of the text.
 pub fn duration_ns(text: &str) -> Result<u64, ValueError> {
     let units = [
         ("us", 1e3),
@@ -164,7 +164,7 @@ pub fn duration_ns(text: &str) -> Result<u64, ValueError> {
 /// Reads an amount of `of`: `1000`, `500k`, `1.2M`.
 ///
 /// # Errors
-/// What was expected instead of the text.
+/// A [`ValueError`] that says what was expected instead of the text.
 pub fn amount(text: &str, of: &str) -> Result<f64, ValueError> {
     let number = scaled(text, &[("", 1.0), ("k", 1e3), ("M", 1e6)]);
     number
@@ -175,7 +175,7 @@ pub fn amount(text: &str, of: &str) -> Result<f64, ValueError> {
 /// Reads a time that may be negative and returns it in nanoseconds: `0.3ms`, `-50us`.
 ///
 /// # Errors
-/// What was expected instead of the text.
+/// A [`ValueError`] that says what was expected instead of the text.
 pub fn signed_ns(text: &str) -> Result<f64, ValueError> {
     match text.trim().strip_prefix('-') {
         Some(below) => duration_ns(below).map(|ns| -(ns as f64)),
@@ -187,7 +187,7 @@ pub fn signed_ns(text: &str) -> Result<f64, ValueError> {
 /// Reads a percentage: `0.1%`.
 ///
 /// # Errors
-/// What was expected instead of the text.
+/// A [`ValueError`] that says what was expected instead of the text.
 pub fn percent(text: &str) -> Result<f64, ValueError> {
     let number = split(text).filter(|(number, suffix)| *suffix == "%" && *number <= 100.0);
     number
@@ -198,7 +198,7 @@ pub fn percent(text: &str) -> Result<f64, ValueError> {
 /// Reads a number of octets: `500kB`, `2MB`, `100B`.
 ///
 /// # Errors
-/// What was expected instead of the text.
+/// A [`ValueError`] that says what was expected instead of the text.
 pub fn octets(text: &str) -> Result<f64, ValueError> {
     let number = scaled(text, &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)]);
     number
@@ -257,7 +257,7 @@ pub fn factor(text: &str) -> Result<f64, ValueError> {
 /// Reads the accepted loss, a ratio below 1.
 ///
 /// # Errors
-/// What was expected instead of the text.
+/// A [`ValueError`] that says what was expected instead of the text.
 pub fn loss(text: &str) -> Result<LossRatio, ValueError> {
     let ratio = share(text)?;
     if NumberBound::BELOW_ONE.contains(ratio) {
@@ -270,7 +270,7 @@ pub fn loss(text: &str) -> Result<LossRatio, ValueError> {
 /// Reads a frame size: `84` or `84B`.
 ///
 /// # Errors
-/// What was expected instead of the text.
+/// A [`ValueError`] that says what was expected instead of the text.
 pub fn frame_size(text: &str) -> Result<FrameSize, ValueError> {
     let (number, suffix) = split(text)
         .filter(|(_, s)| matches!(*s, "" | "B"))
@@ -284,7 +284,7 @@ pub fn frame_size(text: &str) -> Result<FrameSize, ValueError> {
 /// Reads the share of background traffic, `10%`, and returns that of the foreground: 9 frames of 10.
 ///
 /// # Errors
-/// What was expected instead of the text.
+/// A [`ValueError`] that says what was expected instead of the text.
 pub fn background(text: &str) -> Result<Share, ValueError> {
     let percent = (share(text)? * 100.0 * 100.0).round() as u32;
     let divisor = gcd(10_000 - percent, 10_000);
@@ -302,7 +302,7 @@ pub(crate) fn gcd(a: u32, b: u32) -> u32 {
 /// Reads a whole percentage from 0 to 100.
 ///
 /// # Errors
-/// What was expected instead of the text.
+/// A [`ValueError`] that says what was expected instead of the text.
 pub fn whole_percent(text: &str) -> Result<u8, ValueError> {
     let number = text
         .trim()
@@ -317,7 +317,7 @@ pub fn whole_percent(text: &str) -> Result<u8, ValueError> {
 /// Reads a time to live: whole seconds, at most as many as a resource record can hold (RFC 2181 section 8).
 ///
 /// # Errors
-/// What was expected instead of the text.
+/// A [`ValueError`] that says what was expected instead of the text.
 pub fn ttl_s(text: &str) -> Result<u32, ValueError> {
     let wrong = || {
         expected(
@@ -348,7 +348,7 @@ pub fn ttl_s(text: &str) -> Result<u32, ValueError> {
 /// Reads the timeout of a DNS query. RFC 8219 section 9.2: "no higher timeout time than 1 second SHOULD be used".
 ///
 /// # Errors
-/// What was expected instead of the text.
+/// A [`ValueError`] that says what was expected instead of the text.
 pub fn dns_timeout(text: &str) -> Result<u64, ValueError> {
     let timeout_ns = duration_ns(text)?;
     if !DNS_TIMEOUT_NS.contains(timeout_ns as f64) {
@@ -382,7 +382,7 @@ pub fn connections(text: &str) -> Result<u64, ValueError> {
 /// Reads a number of frames, at least 1: `50_000`.
 ///
 /// # Errors
-/// What was expected instead of the text.
+/// A [`ValueError`] that says what was expected instead of the text.
 pub fn frames(text: &str) -> Result<u64, ValueError> {
     let frames = text
         .replace('_', "")
@@ -395,7 +395,7 @@ pub fn frames(text: &str) -> Result<u64, ValueError> {
 /// Reads a range of 16-bit values, such as ports: `1024-65535`, or one value.
 ///
 /// # Errors
-/// What was expected instead of the text.
+/// A [`ValueError`] that says what was expected instead of the text.
 pub fn range(text: &str) -> Result<(u16, u16), ValueError> {
     range_up_to(
         text,
@@ -428,7 +428,7 @@ pub fn range_up_to<V: FromStr + Ord>(
 /// Reads one of a few words; `what` describes them in the error.
 ///
 /// # Errors
-/// What was expected instead of the text.
+/// A [`ValueError`] that says what was expected instead of the text.
 pub fn word<T: Copy>(text: &str, what: &str, words: &[(&str, T)]) -> Result<T, ValueError> {
     let found = words
         .iter()

@@ -7,7 +7,7 @@ use crate::terms::Share;
 /// The parts of a test that decide which conditions its trials can have.
 #[derive(Clone, Copy, Debug)]
 pub struct ConditionedTrials<'a> {
-    /// What is measured.
+    /// The measure.
     pub measure: &'a Measure,
     /// The connections that are opened first.
     pub stateful: Option<&'a Stateful>,
