@@ -25,22 +25,36 @@ enum { RECEIVE_BUFFER = 8 << 20, FIRST_OF_XSAVE = 2, FEATURES = 63, BITS = 512, 
 /* By the number of the file. */
 static char only_sends[FILES];
 
+/* What this processor's state is like beside one of `given` octets. It does not change, and asking for it is slow: in a virtual machine each `cpuid` is
+ * done by the host, and the state is set at each of UML's context switches. */
+static struct {
+    unsigned given, length;
+    uint64_t missing;
+} layout;
+
+static void look(unsigned given) {
+    unsigned size, offset, unused, more;
+    __cpuid_count(0xd, 0, unused, layout.length, offset, more);
+    layout.missing = 0;
+    for (int feature = FIRST_OF_XSAVE; feature < FEATURES; feature++) {
+        __cpuid_count(0xd, feature, size, offset, unused, more);
+        if (offset + size > given)
+            layout.missing |= 1ULL << feature;
+    }
+    layout.given = given;
+}
+
 /* The state in `given`, in a buffer as long as this processor's: what does not fit into `given` is marked as in its initial state. */
 static long set_state(long (*next)(int, ...), pid_t pid, struct iovec *given) {
     static char whole[LARGEST];
-    unsigned size, offset, length, unused, more;
-    __cpuid_count(0xd, 0, unused, length, offset, more);
-    if (length <= given->iov_len || length > LARGEST)
+    if (layout.given != given->iov_len)
+        look(given->iov_len);
+    if (layout.length <= given->iov_len || layout.length > LARGEST)
         return next(PTRACE_SETREGSET, pid, NT_X86_XSTATE, given);
-    memset(whole, 0, length);
+    memset(whole, 0, layout.length);
     memcpy(whole, given->iov_base, given->iov_len);
-    struct iovec all = {whole, length};
-    uint64_t *used = (uint64_t *)(whole + BITS);
-    for (int feature = FIRST_OF_XSAVE; feature < FEATURES; feature++) {
-        __cpuid_count(0xd, feature, size, offset, unused, more);
-        if (offset + size > given->iov_len)
-            *used &= ~(1ULL << feature);
-    }
+    *(uint64_t *)(whole + BITS) &= ~layout.missing;
+    struct iovec all = {whole, layout.length};
     return next(PTRACE_SETREGSET, pid, NT_X86_XSTATE, &all);
 }
 
