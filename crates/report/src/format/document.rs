@@ -8,8 +8,9 @@ use crate::format::bibliography::bibliography;
 use crate::format::chapter;
 use crate::format::continuous;
 use crate::format::csv::{
-    self, points_csv, ramps_csv, refusals_csv, requirements_by_device_csv, requirements_csv,
-    scaling_csv, sequence_csv, sizes_csv, warnings_csv,
+    self, broadcasts_csv, bursts_csv, points_csv, ramps_csv, refusals_csv,
+    requirements_by_device_csv, requirements_csv, scaling_csv, sequence_csv, sizes_csv,
+    warnings_csv,
 };
 use crate::format::html;
 use crate::format::json;
@@ -72,7 +73,7 @@ impl FormatText {
 use FormatText::{Always, IfAny, OfDocument, OfTemplate};
 
 /// The files of a report other than its figures, in the order in which they are written.
-pub(super) const FORMATS: [(&str, FormatText); 23] = [
+pub(super) const FORMATS: [(&str, FormatText); 25] = [
     ("report.html", OfTemplate(html::html)),
     (
         "results.csv",
@@ -88,6 +89,8 @@ pub(super) const FORMATS: [(&str, FormatText); 23] = [
     ("sequence.csv", IfAny(sequence_csv)),
     ("sizes.csv", IfAny(sizes_csv)),
     ("ramps.csv", IfAny(ramps_csv)),
+    ("broadcasts.csv", IfAny(broadcasts_csv)),
+    ("bursts.csv", IfAny(bursts_csv)),
     ("requirements.csv", IfAny(requirements_csv)),
     (
         "requirements-by-device.csv",

@@ -27,6 +27,8 @@ fn names(format: ExportFormat) -> &'static [&'static str] {
             "sequence.csv",
             "sizes.csv",
             "ramps.csv",
+            "broadcasts.csv",
+            "bursts.csv",
             "requirements.csv",
             "requirements-by-device.csv",
             "results-scaling.csv",

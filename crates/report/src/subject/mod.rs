@@ -7,7 +7,7 @@ pub(crate) mod anomalies;
 mod burst;
 mod chapter;
 mod clients;
-mod conditions;
+pub(crate) mod conditions;
 mod connections;
 mod contribution;
 pub(crate) mod cores;

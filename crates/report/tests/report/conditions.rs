@@ -1,6 +1,6 @@
 //! Tests without and with a condition of RFC 2544 section 11, side by side.
 
-use crate::formats::{html, json, terminal};
+use crate::formats::{broadcasts_csv, bursts_csv, html, json, terminal};
 use crate::sample::Sample;
 use serde_json::Value;
 use sixbench_method::measures::Outcome;
@@ -122,6 +122,10 @@ fn broadcast_frames_are_told_apart_with_those_that_were_forwarded() {
         .collect();
     let sum = |key: &str| all.iter().filter_map(|of| of[key].as_u64()).sum::<u64>();
     assert_eq!((sum("sent"), sum("forwarded")), (10 * trials, trials));
+    let file = broadcasts_csv(&input).expect("a file");
+    assert!(file.starts_with("plan,test,frame_size_octets,direction,trials,sent,forwarded,"));
+    assert!(file.contains(",c.with,"), "{file}");
+    assert!(!file.contains(",c.without,"), "{file}");
 }
 
 #[test]
@@ -160,6 +164,10 @@ fn results_with_single_frames_and_in_bursts_stand_side_by_side_with_how_fast_the
     let points = results["points"].as_array().expect("points");
     let with = points.iter().find(|point| point["test"] == "c.with");
     assert_eq!(with.expect("a point")["bursts"][0]["mean-ns"], 32_000);
+    let file = bursts_csv(&input).expect("a file");
+    assert!(file.contains(",c.with,84,forward,64,"), "{file}");
+    assert!(file.contains(",32000,50000,"), "{file}");
+    assert_eq!(bursts_csv(&Sample::complete().input()), None);
     let text = terminal(&input, 400, false);
     assert!(
         text.contains("with single frames") && text.contains("with bursts of 64"),

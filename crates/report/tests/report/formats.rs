@@ -36,6 +36,14 @@ pub(crate) fn sizes_csv(input: &Input) -> Option<String> {
     file(input, "sizes.csv")
 }
 
+pub(crate) fn broadcasts_csv(input: &Input) -> Option<String> {
+    file(input, "broadcasts.csv")
+}
+
+pub(crate) fn bursts_csv(input: &Input) -> Option<String> {
+    file(input, "bursts.csv")
+}
+
 pub(crate) fn ramps_csv(input: &Input) -> Option<String> {
     file(input, "ramps.csv")
 }

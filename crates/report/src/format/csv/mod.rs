@@ -1,6 +1,8 @@
 //! `results.csv` and `results-values.csv`: one row for each number of a repetition, in full precision, with units in the header.
 
 mod anomalies;
+mod broadcasts;
+mod bursts;
 mod column;
 mod points;
 mod ramps;
@@ -12,6 +14,8 @@ mod sequence;
 mod sizes;
 mod warnings;
 
+pub(crate) use broadcasts::broadcasts_csv;
+pub(crate) use bursts::bursts_csv;
 pub(crate) use points::points_csv;
 pub(crate) use ramps::ramps_csv;
 pub(crate) use refusals::refusals_csv;

@@ -46,18 +46,22 @@ fn of_direction(point: &PointDigest, direction: Direction) -> Option<BroadcastTo
 }
 
 /// The broadcast frames of one direction of a point.
-struct BroadcastRow<'d> {
-    point: &'d PointDigest<'d>,
-    totals: BroadcastTotals,
+pub(crate) struct BroadcastRow<'d> {
+    pub(crate) point: &'d PointDigest<'d>,
+    pub(crate) totals: BroadcastTotals,
 }
 
-pub(super) fn table(digest: &Digest) -> Table {
-    let rows = digest.points.iter().flat_map(|point| {
+/// Returns the directions in which points had broadcast frames.
+pub(crate) fn rows<'d>(digest: &'d Digest<'_>) -> impl Iterator<Item = BroadcastRow<'d>> {
+    digest.points.iter().flat_map(|point| {
         of_point(point)
             .into_iter()
             .map(move |totals| BroadcastRow { point, totals })
-    });
-    Table::new("Broadcast frames within the trials", columns(), rows).with_note(
+    })
+}
+
+pub(super) fn table(digest: &Digest) -> Table {
+    Table::new("Broadcast frames within the trials", columns(), rows(digest)).with_note(
         "Of all trials of a point. Frames to the hardware broadcast address, of an EtherType that no router processes (RFC 2544 section 11.1), each in place of \
          a test frame. No other count contains them: they are neither offered nor lost. Forwarded: by a router none, by a bridge all.",
     )

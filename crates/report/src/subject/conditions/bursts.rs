@@ -51,9 +51,9 @@ fn of_direction(point: &PointDigest, direction: Direction) -> Option<BurstTotals
 }
 
 /// The bursts of one direction of a point.
-struct SentBurstsRow<'d> {
-    point: &'d PointDigest<'d>,
-    totals: BurstTotals,
+pub(crate) struct SentBurstsRow<'d> {
+    pub(crate) point: &'d PointDigest<'d>,
+    pub(crate) totals: BurstTotals,
 }
 
 impl SentBurstsRow<'_> {
@@ -65,13 +65,17 @@ impl SentBurstsRow<'_> {
     }
 }
 
-pub(super) fn table(digest: &Digest) -> Table {
-    let rows = digest.points.iter().flat_map(|point| {
+/// Returns the directions in which points were sent bursts.
+pub(crate) fn rows<'d>(digest: &'d Digest<'_>) -> impl Iterator<Item = SentBurstsRow<'d>> {
+    digest.points.iter().flat_map(|point| {
         of_point(point)
             .into_iter()
             .map(move |totals| SentBurstsRow { point, totals })
-    });
-    Table::new("Bursts within the trials", columns(), rows).with_note(
+    })
+}
+
+pub(super) fn table(digest: &Digest) -> Table {
+    Table::new("Bursts within the trials", columns(), rows(digest)).with_note(
         "Of all trials of a point. The frames of a burst are handed to the port as fast as it takes them (RFC 2544 section 21); the times are from the first \
          frame to the return from the last one, so the rates are lower bounds. What the port and the kernel hold back is not in them.",
     )

@@ -1,7 +1,7 @@
 //! The conditions of RFC 2544 section 11, and its bursts (section 21): each test without and with them, side by side.
 
-mod broadcasts;
-mod bursts;
+pub(crate) mod broadcasts;
+pub(crate) mod bursts;
 mod sentences;
 mod tables;
 
