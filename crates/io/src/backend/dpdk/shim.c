@@ -236,13 +236,20 @@ static struct rte_mempool *make_pool(const char *kind, uint16_t port, unsigned q
     return rte_pktmbuf_pool_create(name, buffers, POOL_CACHE, 0, (uint16_t)(RTE_PKTMBUF_HEADROOM + room), node);
 }
 
-static int make_pools(struct shim_port *port, const struct shim_settings *settings) {
+// vmxnet3 fills a second ring of the same size, for the rest of long frames. If that took the last buffers, the driver would deliver nothing: it first takes a
+// new one for each frame.
+static unsigned rings_of_queue(const struct rte_eth_dev_info *info) {
+    return info->driver_name && strstr(info->driver_name, "vmxnet3") ? 2 : 1;
+}
+
+static int make_pools(struct shim_port *port, const struct shim_settings *settings, const struct rte_eth_dev_info *info) {
     unsigned sent_room = port->frame_room + ANSWER_OCTETS;
+    unsigned received = rings_of_queue(info) * settings->rx_ring + KEPT_BY_THREADS + BATCH;
     for (unsigned q = 0; q < port->queues; q++) {
         struct shim_queue *queue = &port->queue[q];
         // Twice the ring for sending: drivers give back what they have sent only when the ring fills.
         queue->tx_pool = make_pool("tx", port->id, q, 2 * settings->tx_ring + KEPT_BY_THREADS + BATCH, sent_room);
-        queue->rx_pool = make_pool("rx", port->id, q, settings->rx_ring + KEPT_BY_THREADS + BATCH, settings->receive_room);
+        queue->rx_pool = make_pool("rx", port->id, q, received, settings->receive_room);
         if (!queue->tx_pool || !queue->rx_pool) return -ENOMEM;
         rte_mempool_obj_iter(queue->tx_pool, number_slot, NULL);
     }
@@ -312,7 +319,7 @@ static int shim_open(uint16_t id, struct shim_settings *settings, struct shim_po
     port->queues = (uint16_t)settings->queues;
     port->frame_room = (uint16_t)settings->longest_sent;
     if (rc == 0) rc = configure(port, settings, &info);
-    if (rc == 0) rc = make_pools(port, settings);
+    if (rc == 0) rc = make_pools(port, settings, &info);
     if (rc == 0) rc = set_queues_up(port, settings);
     if (rc == 0) rc = rte_eth_dev_start(id);
     // Where a device knows neither, it receives everything.
