@@ -242,6 +242,11 @@ static unsigned rings_of_queue(const struct rte_eth_dev_info *info) {
     return info->driver_name && strstr(info->driver_name, "vmxnet3") ? 2 : 1;
 }
 
+// virtio wants room for a VLAN tag and for its own header besides the longest frame.
+static unsigned room_of_driver(const struct rte_eth_dev_info *info) {
+    return info->driver_name && strstr(info->driver_name, "virtio") ? 16 : 0;
+}
+
 static int make_pools(struct shim_port *port, const struct shim_settings *settings, const struct rte_eth_dev_info *info) {
     unsigned sent_room = port->frame_room + ANSWER_OCTETS;
     unsigned received = rings_of_queue(info) * settings->rx_ring + KEPT_BY_THREADS + BATCH;
@@ -249,7 +254,7 @@ static int make_pools(struct shim_port *port, const struct shim_settings *settin
         struct shim_queue *queue = &port->queue[q];
         // Twice the ring for sending: drivers give back what they have sent only when the ring fills.
         queue->tx_pool = make_pool("tx", port->id, q, 2 * settings->tx_ring + KEPT_BY_THREADS + BATCH, sent_room);
-        queue->rx_pool = make_pool("rx", port->id, q, received, settings->receive_room);
+        queue->rx_pool = make_pool("rx", port->id, q, received, settings->receive_room + room_of_driver(info));
         if (!queue->tx_pool || !queue->rx_pool) return -ENOMEM;
         rte_mempool_obj_iter(queue->tx_pool, number_slot, NULL);
     }
