@@ -142,7 +142,7 @@ impl PciBus {
             ""
         } else {
             ". vfio-pci needs an IOMMU, and none is active: turn it on in the firmware (VT-d, AMD-Vi), with intel_iommu=on on the kernel's command \
-             line for Intel; in a virtual machine without one: echo 1 > /sys/module/vfio/parameters/enable_unsafe_noiommu_mode"
+             line for Intel; in a virtual machine without one: echo 1 > /sys/module/vfio/parameters/enable_unsafe_noiommu_mode, where the kernel has it (VFIO_NOIOMMU)"
         };
         DpdkError::Lacking {
             what: format!("the NIC {address} {what}"),
