@@ -583,7 +583,7 @@ fn the_command_of_the_agent_is_explained_but_not_in_the_list() {
     let help = output(&["help", "agent"]);
     let shown = text(&help.stdout);
     assert!(
-        help.status.success() && shown.contains("opens no port to the network"),
+        help.status.success() && shown.contains("opens no network"),
         "{shown}"
     );
 }
