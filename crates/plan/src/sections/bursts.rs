@@ -46,7 +46,7 @@ pub(crate) fn check_bursts(
         return;
     };
     let duration_ns = defaults.trial.duration_ns;
-    let fewest = defaults.search.minimum.frames_in(duration_ns);
+    let most = defaults.search.maximum.frames_in(duration_ns);
     let (title, help) = match trials.burst_conflict() {
         Some(BurstConflict::Measure) => (
             format!("`{BURST}` does not apply to {}", trials.measure.name()),
@@ -56,11 +56,11 @@ pub(crate) fn check_bursts(
             format!("`{BURST}` contradicts `flow-step`"),
             "leave one of them out: with `flow-step`, the rate rises with each flow that starts".to_owned(),
         ),
-        None if trials.measure.is_searched_rate() && u64::from(longest.get()) > fewest => (
-            format!("a trial at the lowest rate is shorter than a burst of {longest} frames"),
+        None if trials.measure.is_searched_rate() && u64::from(longest.get()) > most => (
+            format!("a trial at the highest rate is shorter than a burst of {longest} frames"),
             format!(
-                "at {} frames/s for {} it has {fewest} frames: raise `minimum` in [search] or `duration` in [trial]",
-                defaults.search.minimum.0,
+                "at {} frames/s for {} it has {most} frames: raise `maximum` in [search] or `duration` in [trial]",
+                defaults.search.maximum.0,
                 show_ns(duration_ns),
             ),
         ),
@@ -126,13 +126,13 @@ mod tests {
             &fixture_tests::plan(|_| "relay", &tests),
             &["relay"]
         ));
-        let short = "[search]\nminimum = 100\n[trial]\nduration = \"1s\"\n";
+        let short = "[search]\nminimum = 10\nmaximum = 100\n[trial]\nduration = \"1s\"\n";
         let source = format!(
             "name = \"p\"\n{short}[[test]]\nname = \"t\"\ndut = \"relay\"\nburst = [64, 256]\n"
         );
         let mistakes = fixture_tests::mistakes(&source, &["relay"]);
         assert!(
-            mistakes.contains("a trial at the lowest rate is shorter than a burst of 256 frames"),
+            mistakes.contains("a trial at the highest rate is shorter than a burst of 256 frames"),
             "{mistakes}"
         );
     }
