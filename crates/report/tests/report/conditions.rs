@@ -163,7 +163,7 @@ fn results_with_single_frames_and_in_bursts_stand_side_by_side_with_how_fast_the
     let results: Value = serde_json::from_str(&json(&input)).expect("JSON");
     let points = results["points"].as_array().expect("points");
     let with = points.iter().find(|point| point["test"] == "c.with");
-    assert_eq!(with.expect("a point")["bursts"][0]["mean-ns"], 32_000);
+    assert_eq!(with.expect("a point")["bursts"][0]["mean_ns"], 32_000);
     let file = bursts_csv(&input).expect("a file");
     assert!(file.contains(",c.with,84,forward,64,"), "{file}");
     assert!(file.contains(",32000,50000,"), "{file}");
