@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct BurstTimes {
     /// The frames of each burst, but for the last one of a trial, which may have fewer.
     pub frames: u32,
-    /// The bursts that were timed: all but the last one.
+    /// The bursts that were timed: whole ones.
     pub bursts: u64,
     /// The time that they took together, nanoseconds.
     pub total_ns: u64,

@@ -15,7 +15,7 @@ pub(crate) struct BurstTotals {
     pub(crate) direction: Direction,
     /// The frames of each burst.
     pub(crate) frames: u32,
-    /// The bursts that were timed: all but the last one of each trial.
+    /// The bursts that were timed: whole ones.
     pub(crate) bursts: u64,
     /// The mean time that a burst took to leave the tester, nanoseconds; an upper bound.
     pub(crate) mean_ns: u64,
