@@ -109,8 +109,9 @@ impl<'a> Sender<'a> {
         };
         let sent = self.writer.transmit(&self.stream, next, due, self.port)?;
         self.sending.note_sent(sent.taken, now_ns);
-        if let Some(bursts) = &mut self.bursts {
-            bursts.note_sent(first, self.sending.pacer.next_number(), now_ns);
+        if let Some(bursts) = self.bursts.as_mut().filter(|_| sent.taken > 0) {
+            let next = self.sending.pacer.next_number();
+            bursts.note_sent(first, next - distance, next, now_ns);
         }
         self.requests
             .iter_mut()

@@ -22,7 +22,7 @@ pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
 /// Returns the clause on broadcast frames; `None` where they do not apply. "IPv6 does not use layer 2 or layer 3 broadcasts" (RFC 5180 section 6).
 fn broadcasts(plan: &Plan, test: &Test) -> Option<Clause> {
     let conflict = test.conditioned().broadcast_conflict();
-    let is_for_these = conflict != Some(BroadcastConflict::Measure) && !test.ipv6_forwarded;
+    let is_for_these = test.measure.can_have_broadcasts() && !test.ipv6_forwarded;
     let without = match conflict {
         Some(BroadcastConflict::State) => "not offered for connections",
         _ => "no test with `broadcast = \"1%\"`",
@@ -44,7 +44,7 @@ fn broadcasts(plan: &Plan, test: &Test) -> Option<Clause> {
 /// follow each other is up to the port.
 fn bursts(plan: &Plan, test: &Test) -> Option<Clause> {
     const SIZES: [u32; 4] = [16, 64, 256, 1024];
-    if !test.measure.can_have_bursts() {
+    if !test.measure.has_held_load() {
         return None;
     }
     let (with, without): (Vec<u32>, Vec<u32>) = SIZES.into_iter().partition(|frames| {

@@ -190,11 +190,12 @@ impl Measure {
     /// delay would be missing where a broadcast frame replaces it.
     pub fn can_have_broadcasts(&self) -> bool {
         let quantities = self.info().quantities;
-        self.can_have_bursts() && !quantities.iter().any(|of| of.is_of_one_way_delays())
+        self.has_held_load() && !quantities.iter().any(|of| of.is_of_one_way_delays())
     }
 
-    /// Returns whether the frames of its trials can be sent in bursts (RFC 2544 section 21): its load is held from the first frame to the last.
-    pub fn can_have_bursts(&self) -> bool {
+    /// Returns whether its trials send a load of frames that is held from the first frame to the last, so that a ramp may precede it, and bursts may make it up
+    /// (RFC 2544 section 21).
+    pub fn has_held_load(&self) -> bool {
         self.family().can_have_a_ramp() && self.info().is_steady
     }
 

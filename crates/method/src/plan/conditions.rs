@@ -62,7 +62,7 @@ impl ConditionedTrials<'_> {
 
     /// Returns why the frames of these trials cannot be sent in bursts (RFC 2544 section 21); `None` if they can.
     pub fn burst_conflict(&self) -> Option<BurstConflict> {
-        if !self.measure.can_have_bursts() {
+        if !self.measure.has_held_load() {
             Some(BurstConflict::Measure)
         } else if self.traffic.flows.is_some_and(|flows| flows.step_ns > 0) {
             Some(BurstConflict::FlowStep)

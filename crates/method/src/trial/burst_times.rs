@@ -18,14 +18,14 @@ pub struct BurstTimes {
 }
 
 impl BurstTimes {
-    /// Returns the bursts of two queues that send a part of each burst at the same time: a burst took as long as its slower part.
+    /// Returns the bursts of two queues that send a part of each: a burst took at most as long as its parts together.
     #[must_use]
     pub fn beside(self, other: Self) -> Self {
         Self {
             frames: self.frames,
             bursts: self.bursts.max(other.bursts),
-            total_ns: self.total_ns.max(other.total_ns),
-            longest_ns: self.longest_ns.max(other.longest_ns),
+            total_ns: self.total_ns.saturating_add(other.total_ns),
+            longest_ns: self.longest_ns.saturating_add(other.longest_ns),
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::reader::Section;
 use crate::reader::words::count;
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{BurstConflict, ConditionedTrials, Measure, TrafficSettings};
+use sixbench_method::terms::FrameRate;
 use sixbench_method::terms::bounds::NumberBound;
 use sixbench_method::units::show_ns;
 use std::num::NonZeroU32;
@@ -34,39 +35,49 @@ pub(crate) fn burst_of(frames: u32) -> Option<NonZeroU32> {
 }
 
 /// Reports bursts that the trials of the test cannot have.
-pub(crate) fn check_bursts(
-    section: &Section<'_>,
-    bursts: &[u32],
-    trials: &ConditionedTrials<'_>,
-    defaults: &PlanDefaults<'_>,
-) {
-    let longest = bursts.iter().copied().filter_map(burst_of).max();
+pub(crate) fn check_bursts(section: &Section<'_>, bursts: &[u32], trials: &ConditionedTrials<'_>) {
+    let is_asked_for = bursts.iter().any(|frames| burst_of(*frames).is_some());
     // Vectors are told elsewhere.
-    let Some(longest) = longest.filter(|_| trials.measure.family().has_load()) else {
+    if !is_asked_for || !trials.measure.family().has_load() {
         return;
-    };
-    let duration_ns = defaults.trial.duration_ns;
-    let most = defaults.search.maximum.frames_in(duration_ns);
+    }
     let (title, help) = match trials.burst_conflict() {
         Some(BurstConflict::Measure) => (
             format!("`{BURST}` does not apply to {}", trials.measure.name()),
-            "leave it out: bursts are for a load of frames that is held from the first to the last frame".to_owned(),
+            "leave it out: bursts are for a load of frames that is held from the first to the last frame",
         ),
         Some(BurstConflict::FlowStep) => (
             format!("`{BURST}` contradicts `flow-step`"),
-            "leave one of them out: with `flow-step`, the rate rises with each flow that starts".to_owned(),
-        ),
-        None if trials.measure.is_searched_rate() && u64::from(longest.get()) > most => (
-            format!("a trial at the highest rate is shorter than a burst of {longest} frames"),
-            format!(
-                "at {} frames/s for {} it has {most} frames: raise `maximum` in [search] or `duration` in [trial]",
-                defaults.search.maximum.0,
-                show_ns(duration_ns),
-            ),
+            "leave one of them out: with `flow-step`, the rate rises with each flow that starts",
         ),
         None => return,
     };
     section.mistake_with_help(BURST, title, help);
+}
+
+/// Reports bursts that are longer than every trial of a search up to the rate `highest`.
+pub(crate) fn check_length(
+    section: &Section<'_>,
+    bursts: &[u32],
+    measure: &Measure,
+    highest: FrameRate,
+    defaults: &PlanDefaults<'_>,
+) {
+    let longest = bursts.iter().copied().max().unwrap_or(1);
+    let duration_ns = defaults.trial.duration_ns;
+    let most = highest.frames_in(duration_ns);
+    if !measure.is_searched_rate() || u64::from(longest) <= most {
+        return;
+    }
+    section.mistake_with_help(
+        BURST,
+        format!("a trial at the highest rate is shorter than a burst of {longest} frames"),
+        format!(
+            "at {} frames/s for {} it has {most} frames: raise `maximum`, or `duration` in [trial]",
+            highest.0,
+            show_ns(duration_ns),
+        ),
+    );
 }
 
 #[cfg(test)]
@@ -130,6 +141,8 @@ mod tests {
         let source = format!(
             "name = \"p\"\n{short}[[test]]\nname = \"t\"\ndut = \"relay\"\nburst = [64, 256]\n"
         );
+        let with_own_maximum = format!("{source}maximum = \"1k\"\n");
+        assert!(parse(&with_own_maximum, &["relay"]).is_ok());
         let mistakes = fixture_tests::mistakes(&source, &["relay"]);
         assert!(
             mistakes.contains("a trial at the highest rate is shorter than a burst of 256 frames"),

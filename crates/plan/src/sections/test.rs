@@ -208,6 +208,8 @@ fn read_test(
     let expect = read_expectations(&section, &context);
     let goals = own_goals.as_ref().unwrap_or(&defaults.search.goals);
     let steps = read_listed(&section, defaults, &measure, goals, &traffic);
+    let highest = maximum.unwrap_or(defaults.search.maximum);
+    bursts::check_length(&section, &steps.bursts, &measure, highest, defaults);
     let again = section.again();
     section.finish();
     let test = Test {
@@ -255,7 +257,7 @@ fn read_listed(
     let dns = dns::read_steps(section, measure);
     let steps = read_steps(section, measure, state, dns, defaults);
     check_flows(section, &steps, traffic);
-    check_conditions(section, &steps, traffic, measure, defaults);
+    check_conditions(section, &steps, traffic, measure);
     if let Some(ramp_ns) = traffic.ramp_ns {
         check_ramp(section, &steps, measure, ramp_ns, defaults);
     }
@@ -268,7 +270,6 @@ fn check_conditions(
     steps: &ListedSettings,
     traffic: &TrafficSettings,
     measure: &Measure,
-    defaults: &PlanDefaults<'_>,
 ) {
     let traffic = TrafficSettings {
         flows: steps.flows.first().copied(),
@@ -287,7 +288,7 @@ fn check_conditions(
     };
     filters::check_filters(section, &steps.filters, &trials);
     broadcasts::check_broadcasts(section, &steps.broadcast, &trials);
-    bursts::check_bursts(section, &steps.bursts, &trials, defaults);
+    bursts::check_bursts(section, &steps.bursts, &trials);
 }
 
 /// Reads the highest rate of a test that sets its own.
@@ -496,7 +497,7 @@ fn check_ramp(
 ) {
     let least_ns = TrafficSettings::SHORTEST_RAMP_NS;
     let most_ns = defaults.trial.duration_ns;
-    let is_held = measure.family().can_have_a_ramp() && measure.info().is_steady;
+    let is_held = measure.has_held_load();
     let (title, help) = if !is_held {
         (
             format!("`ramp` does not apply to {}", measure.name()),

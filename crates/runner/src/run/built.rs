@@ -92,7 +92,6 @@ impl BuiltTestbed {
     }
 }
 
-/// Sets the frequency governor of the cores in use, if the plan specifies one.
 /// Sets the governor that the plan names, if it names one, for the cores of the tester and of the device.
 fn set_governor(site: &Site<'_>) -> Result<Option<Sysctls>, RunError> {
     let Some(governor) = &site.links.governor else {

@@ -88,7 +88,7 @@ fn with_bursts(test: &Test, frames: u32) -> Test {
         name: format!("{}-burst{frames}", test.name),
         ..test.clone()
     };
-    test.traffic.burst = NonZeroU32::new(frames).filter(|_| test.measure.can_have_bursts());
+    test.traffic.burst = NonZeroU32::new(frames).filter(|_| test.measure.has_held_load());
     test
 }
 

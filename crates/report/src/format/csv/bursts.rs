@@ -18,10 +18,12 @@ fn columns(plan: &str) -> Vec<FileColumn<'_, SentBurstsRow<'_>>> {
             row.point.point.frame_size
         }),
         FileColumn::new("direction", |row: &SentBurstsRow| row.totals.direction),
-        FileColumn::new("frames_of_a_burst", |row: &SentBurstsRow| row.totals.frames),
+        FileColumn::new("burst_size_frames", |row: &SentBurstsRow| row.totals.frames),
         FileColumn::new("bursts", |row: &SentBurstsRow| row.totals.bursts),
-        FileColumn::new("mean_ns_at_most", |row: &SentBurstsRow| row.totals.mean_ns),
-        FileColumn::new("longest_ns_at_most", |row: &SentBurstsRow| {
+        FileColumn::optional("mean_burst_ns_at_most", |row: &SentBurstsRow| {
+            row.totals.mean_ns
+        }),
+        FileColumn::optional("longest_burst_ns_at_most", |row: &SentBurstsRow| {
             row.totals.longest_ns
         }),
     ]

@@ -17,10 +17,10 @@ pub(crate) struct BurstTotals {
     pub(crate) frames: u32,
     /// The bursts that were timed: whole ones.
     pub(crate) bursts: u64,
-    /// The mean time that a burst took to leave the tester, nanoseconds; an upper bound.
-    pub(crate) mean_ns: u64,
+    /// The mean time that a burst took to leave the tester, nanoseconds; an upper bound. `None` if none was timed.
+    pub(crate) mean_ns: Option<u64>,
     /// The longest such time, nanoseconds.
-    pub(crate) longest_ns: u64,
+    pub(crate) longest_ns: Option<u64>,
 }
 
 /// Returns the totals of each direction that was sent in bursts.
@@ -36,7 +36,10 @@ fn of_direction(point: &PointDigest, direction: Direction) -> Option<BurstTotals
         .in_direction(direction)
         .filter_map(|of| of.bursts)
         .collect();
-    let bursts = times.iter().map(|of| of.bursts).sum::<u64>();
+    let bursts = times
+        .iter()
+        .map(|of| of.bursts)
+        .fold(0, u64::saturating_add);
     let total_ns = times
         .iter()
         .map(|of| of.total_ns)
@@ -45,8 +48,12 @@ fn of_direction(point: &PointDigest, direction: Direction) -> Option<BurstTotals
         direction,
         frames: times.first()?.frames,
         bursts,
-        mean_ns: total_ns / bursts.max(1),
-        longest_ns: times.iter().map(|of| of.longest_ns).max()?,
+        mean_ns: total_ns.checked_div(bursts),
+        longest_ns: times
+            .iter()
+            .filter(|of| of.bursts > 0)
+            .map(|of| of.longest_ns)
+            .max(),
     })
 }
 
@@ -59,9 +66,9 @@ pub(crate) struct SentBurstsRow<'d> {
 impl SentBurstsRow<'_> {
     /// Returns the frames per second within a burst, which are at least so many.
     fn rate(&self) -> Option<Cell> {
-        let of = &self.totals;
-        (of.mean_ns > 0)
-            .then(|| Cell::Rate(f64::from(of.frames) * 1e9 / of.mean_ns as f64).signed("≥\u{a0}"))
+        let mean_ns = self.totals.mean_ns.filter(|ns| *ns > 0)?;
+        let rate = f64::from(self.totals.frames) * 1e9 / mean_ns as f64;
+        Some(Cell::Rate(rate).signed("≥\u{a0}"))
     }
 }
 
@@ -86,17 +93,19 @@ fn columns<'d>() -> Vec<Column<'d, SentBurstsRow<'d>>> {
         Column::text("Test", |row: &SentBurstsRow| title(row.point.test)),
         Column::number("Size", |row: &SentBurstsRow| row.point.size()),
         Column::text("Direction", |row: &SentBurstsRow| row.totals.direction),
-        Column::number("Frames of a burst", |row: &SentBurstsRow| {
+        Column::number("Burst size", |row: &SentBurstsRow| {
             Cell::Count(row.totals.frames.into())
         }),
         Column::number("Bursts", |row: &SentBurstsRow| {
             Cell::Count(row.totals.bursts)
         }),
         Column::number("Mean time (ms)", |row: &SentBurstsRow| {
-            Cell::Milliseconds(row.totals.mean_ns as f64)
+            row.totals.mean_ns.map(|ns| Cell::Milliseconds(ns as f64))
         }),
         Column::number("Longest (ms)", |row: &SentBurstsRow| {
-            Cell::Milliseconds(row.totals.longest_ns as f64)
+            row.totals
+                .longest_ns
+                .map(|ns| Cell::Milliseconds(ns as f64))
         }),
         Column::number("Frames/s within a burst", SentBurstsRow::rate),
     ]

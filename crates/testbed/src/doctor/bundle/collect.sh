@@ -8,7 +8,7 @@ cpu=$sys/devices/system/cpu
 lines() { grep -s "" /dev/null "$@"; }
 target() { for link; do to=$(readlink "$link") && printf '%s:%s\n' "$link" "${to##*/}"; done; }
 # A card or program that hangs must not keep the rest back.
-said() { name=$*; timeout 10 "$@" 2>&1 </dev/null | sed "s|^|$name:|"; }
+said() { name=$*; timeout 3 "$@" 2>&1 </dev/null | sed "s|^|$name:|"; }
 
 lines "$root"/proc/version "$root"/proc/interrupts "$root"/proc/softirqs "$root"/proc/modules "$root"/proc/irq/default_smp_affinity \
     "$cpu"/cpu[0-9]*/topology/physical_package_id "$cpu"/cpu[0-9]*/topology/core_id "$cpu"/cpu[0-9]*/cpufreq/scaling_m??_freq \

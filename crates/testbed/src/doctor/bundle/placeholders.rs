@@ -44,8 +44,8 @@ const UUID_PARTS: [usize; 5] = [8, 4, 4, 4, 12];
 /// Words after which a program prints a serial number.
 const SERIAL_KEYS: [&str; 3] = ["serial_number", "serial number", "vendor sn"];
 
-/// The way in which udev names an interface after its hardware address.
-const NAMED_BY_MAC: &str = "enx";
+/// The ways in which udev names interfaces after their hardware addresses: Ethernet, wireless networks, mobile networks, InfiniBand.
+const NAMED_BY_MAC: [&str; 4] = ["enx", "wlx", "wwx", "ibx"];
 
 /// The values that have been replaced, and those that must be.
 #[derive(Debug, Default)]
@@ -65,7 +65,10 @@ impl Placeholders {
         self.known.extend(
             values
                 .map(|(value, kind)| (value.trim().to_lowercase(), kind))
-                .filter(|(value, _)| !value.is_empty()),
+                // `.` is a usual search domain, and 0 a usual serial number, which would replace every 0 of the texts.
+                .filter(|(value, _)| {
+                    value.chars().filter(|sign| sign.is_alphanumeric()).count() > 1
+                }),
         );
         self.known
             .sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then(a.cmp(b)));
@@ -150,10 +153,9 @@ impl Placeholders {
 fn canonical(kind: PrivateKind, value: &str) -> String {
     let lower = value.to_lowercase();
     match kind {
-        PrivateKind::Mac => {
-            let digits = lower.strip_prefix(NAMED_BY_MAC).unwrap_or(&lower);
-            digits.replace([':', '-'], "")
-        }
+        PrivateKind::Mac => digits_of_name(&lower)
+            .unwrap_or(&lower)
+            .replace([':', '-'], ""),
         PrivateKind::Address => match lower.parse::<IpAddr>() {
             Ok(address) => address.to_string(),
             Err(_) => lower,
@@ -190,13 +192,18 @@ fn hex_digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_hexdigit).count()
 }
 
+/// Returns what follows the way in which udev names an interface after its hardware address.
+fn digits_of_name(text: &str) -> Option<&str> {
+    NAMED_BY_MAC.iter().find_map(|way| text.strip_prefix(way))
+}
+
 /// Returns the length of the hardware address that a text begins with: pairs of digits with the same sign between them, or an interface's name that has one.
 fn mac_length(text: &str) -> Option<usize> {
-    if let Some(digits) = text.strip_prefix(NAMED_BY_MAC)
+    if let Some(digits) = digits_of_name(text)
         && hex_digits(digits) == 12
         && ends_word(&digits[12..])
     {
-        return Some(NAMED_BY_MAC.len() + 12);
+        return Some(text.len() - digits.len() + 12);
     }
     let length = octets_length(text);
     let is_address = length > 0 && MAC_OCTETS.contains(&length.div_ceil(3));
@@ -323,6 +330,19 @@ mod tests {
         ] {
             assert_eq!(placeholders().replace(line), format!("{line}\n"));
         }
+    }
+
+    #[test]
+    fn a_value_of_one_sign_is_nobodys() {
+        let mut placeholders = placeholders();
+        placeholders.learn([
+            (".".to_owned(), PrivateKind::Host),
+            ("0".to_owned(), PrivateKind::Serial),
+        ]);
+        let text = "0000:5e:00.0 . rx_errors: 0\n";
+        assert_eq!(placeholders.replace(text), text);
+        let wireless = placeholders.replace("wlx001b21aabbcc 00:1b:21:aa:bb:cc");
+        assert_eq!(wireless, "mac-1 mac-1\n");
     }
 
     #[test]
