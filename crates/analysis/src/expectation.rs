@@ -266,7 +266,9 @@ mod tests {
     use sixbench_method::fixtures::outcome;
     use sixbench_method::measures::Value;
     use sixbench_method::plan::{Load, PdvStream, Profile};
-    use sixbench_method::search::{Bracket, Limit, RepetitionStart, SearchMethod, SearchSettings};
+    use sixbench_method::search::{
+        Bracket, CapacityEstimate, Limit, RepetitionStart, SearchMethod, SearchSettings,
+    };
     use sixbench_method::terms::{FrameRate, LossRatio};
     use sixbench_method::trial::TrialSettings;
 
@@ -286,6 +288,7 @@ mod tests {
             goals: vec![LossRatio::ZERO],
             max_invalid: 3,
             start: RepetitionStart::Cold,
+            estimate: CapacityEstimate::Bounded,
             certainty: None,
         };
         Plan {

@@ -6,7 +6,7 @@ use sixbench_io::files::Folder;
 use sixbench_method::event::Event;
 use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_method::record::{FORMAT, TrialRecord};
-use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
+use sixbench_method::search::{CapacityEstimate, RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::trial::{DirectionResult, TrialResult, TrialSettings, TrialSpec, Verdict};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -35,6 +35,7 @@ fn run() -> LiveRun {
             goals: vec![LossRatio::ZERO],
             max_invalid: 3,
             start: RepetitionStart::Median,
+            estimate: CapacityEstimate::Bounded,
             certainty: None,
         },
         patience_ns: Plan::USUAL_PATIENCE_NS,

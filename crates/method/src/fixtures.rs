@@ -6,7 +6,7 @@ use crate::plan::{Measure, Plan, Point, Profile, RequirementTest, Test};
 use crate::record::{FORMAT, TrialRecord};
 use crate::repeat::Repetition;
 use crate::replay::{ResumedMeasurement, resume};
-use crate::search::{Bracket, RepetitionStart, SearchMethod, SearchSettings};
+use crate::search::{Bracket, CapacityEstimate, RepetitionStart, SearchMethod, SearchSettings};
 use crate::simulated::SimulatedDut;
 use crate::terms::{Direction, FrameRate, FrameSize, LossRatio};
 use crate::trial::{
@@ -35,6 +35,7 @@ pub fn plan(method: SearchMethod, goals: &[f64]) -> Plan {
             goals: goals.iter().map(|&ratio| LossRatio(ratio)).collect(),
             max_invalid: 3,
             start: RepetitionStart::Dithered,
+            estimate: CapacityEstimate::Bounded,
             certainty: None,
         },
         patience_ns: Plan::USUAL_PATIENCE_NS,

@@ -4,7 +4,7 @@ use crate::description::profile_name;
 use crate::resolved;
 use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::repeat::Repetition;
-use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
+use sixbench_method::search::{CapacityEstimate, RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::{FrameRate, LossRatio, SECOND_NS};
 use sixbench_method::trial::TrialSettings;
 use toml::de::DeTable;
@@ -63,6 +63,7 @@ pub fn standard_search(profile: Profile) -> SearchSettings {
         goals: vec![LossRatio::ZERO],
         max_invalid: 4,
         start: standard_start(profile),
+        estimate: CapacityEstimate::Bounded,
         certainty: None,
     }
 }

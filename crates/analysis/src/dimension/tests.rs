@@ -8,7 +8,9 @@ use sixbench_method::measures::{Measure, Quantity, Value};
 use sixbench_method::plan::{Capacity, Profile, Stateful, Test};
 use sixbench_method::record::{DutFacts, LinkKind};
 use sixbench_method::repeat::Repetition;
-use sixbench_method::search::{Bracket, Limit, RepetitionStart, SearchMethod, SearchSettings};
+use sixbench_method::search::{
+    Bracket, CapacityEstimate, Limit, RepetitionStart, SearchMethod, SearchSettings,
+};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::{Direction, Directions, FrameRate, FrameSize, LossRatio, Share};
 use sixbench_method::trial::TrialSettings;
@@ -29,6 +31,7 @@ fn plan(tests: Vec<Test>) -> Plan {
         goals: vec![LossRatio::ZERO],
         max_invalid: 3,
         start: RepetitionStart::Cold,
+        estimate: CapacityEstimate::Bounded,
         certainty: None,
     };
     Plan::new("p", Profile::Smoke, trial, search, tests)

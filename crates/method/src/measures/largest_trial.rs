@@ -65,7 +65,7 @@ mod tests {
     use crate::plan::{
         Latency, Load, LossScan, PdvStream, Profile, Recovery, Reset, ResponseTime, Stateful,
     };
-    use crate::search::{RepetitionStart, SearchMethod, SearchSettings};
+    use crate::search::{CapacityEstimate, RepetitionStart, SearchMethod, SearchSettings};
     use crate::terms::{FrameRate, LossRatio, SECOND_NS};
     use crate::trial::TrialSettings;
 
@@ -94,6 +94,7 @@ mod tests {
                 goals: vec![LossRatio::ZERO],
                 max_invalid: 3,
                 start: RepetitionStart::Cold,
+                estimate: CapacityEstimate::Bounded,
                 certainty: None,
             },
             patience_ns: Plan::USUAL_PATIENCE_NS,

@@ -13,7 +13,7 @@ use super::{
 use crate::clause::numbers::percent;
 use crate::clause::{Clause, RFC_9693};
 use crate::plan::{Profile, Stateful};
-use crate::search::{Limit, SearchMethod, SearchSettings, Start, new_search};
+use crate::search::{CapacityEstimate, Limit, SearchMethod, SearchSettings, Start, new_search};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
@@ -240,6 +240,7 @@ impl CapacitySearch {
             maximum,
             width,
             // One trial decides on a number of connections.
+            estimate: CapacityEstimate::Bounded,
             certainty: None,
             ..self.search.clone()
         };

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use crate::measures::{Measure, PdvStream, ResponseTime};
     use crate::plan::{DnsRole, DnsTest, LossScan, Profile};
-    use crate::search::{RepetitionStart, SearchMethod, SearchSettings};
+    use crate::search::{CapacityEstimate, RepetitionStart, SearchMethod, SearchSettings};
     use crate::terms::LossRatio;
     use crate::trial::TrialSettings;
 
@@ -116,6 +116,7 @@ mod tests {
             goals: vec![LossRatio::ZERO],
             max_invalid: 1,
             start: RepetitionStart::Cold,
+            estimate: CapacityEstimate::Bounded,
             certainty: None,
         };
         Plan::new(

@@ -111,7 +111,7 @@ impl Search for BinarySearch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::{RepetitionStart, SearchMethod, run};
+    use crate::search::{CapacityEstimate, RepetitionStart, SearchMethod, run};
     use crate::simulated::{Behaviour, SimulatedDut};
     use crate::terms::FrameRate;
 
@@ -124,6 +124,7 @@ mod tests {
             goals: vec![LossRatio::ZERO],
             max_invalid: 3,
             start: RepetitionStart::Dithered,
+            estimate: CapacityEstimate::Bounded,
             certainty: None,
         }
     }

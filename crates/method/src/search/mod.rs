@@ -85,6 +85,9 @@ pub struct SearchSettings {
     /// The load at which the search of a later repetition begins.
     #[serde(default)]
     pub start: RepetitionStart,
+    /// The estimate of the DUT's capacity that an overloaded trial gives; only MLRsearch asks for one.
+    #[serde(default)]
+    pub estimate: CapacityEstimate,
     /// The trials that classify a load; `None`: one trial of full length, as RFC 2544 has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certainty: Option<Certainty>,
@@ -172,6 +175,20 @@ impl RepetitionStart {
             Self::Median => "later repetitions start at the median of those before",
         }
     }
+}
+
+/// What a search that knows no load at which the DUT passed concludes from the rate that the DUT forwarded at a higher one. It decides only where the search
+/// goes on: bounds come from the verdicts on trials alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CapacityEstimate {
+    /// The rate forwarded, but no less than a sixteenth of the load: a DUT far above its capacity may forward hardly anything, since it is busy with receiving
+    /// frames that it then drops. A load that the tester could not offer gives an estimate at once, and is tried again only if the search returns to it.
+    Bounded,
+    /// The rate forwarded, however low, and only once the load is known to be too high: what results recorded before the key existed were made with. No plan
+    /// asks for it.
+    #[default]
+    Literal,
 }
 
 /// A decision machine over loads.

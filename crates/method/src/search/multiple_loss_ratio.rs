@@ -3,7 +3,7 @@
 use super::goal::Goal;
 use super::range::LoadRange;
 use super::selector::Selector;
-use super::{Bracket, Certainty, Search, SearchInfo, SearchSettings, Start};
+use super::{Bracket, CapacityEstimate, Certainty, Search, SearchInfo, SearchSettings, Start};
 use crate::terms::FrameRate;
 use crate::trial::{TrialResult, TrialSettings, TrialSpec};
 use std::cmp::Reverse;
@@ -31,6 +31,7 @@ fn search_for(
         settings.max_invalid,
         start,
     )
+    .estimating(settings.estimate)
 }
 
 /// Returns the goals that `settings` ask for, with full trials of `duration_ns` nanoseconds.
@@ -79,6 +80,18 @@ impl MultipleLossRatioSearch {
                     let range = LoadRange::new(minimum, maximum, goal.width);
                     Selector::new(goal, range, max_invalid, start)
                 })
+                .collect(),
+        }
+    }
+}
+
+impl MultipleLossRatioSearch {
+    /// Returns the same search with another way to estimate the capacity of the DUT.
+    pub fn estimating(self, estimate: CapacityEstimate) -> Self {
+        let selectors = self.selectors.into_iter();
+        Self {
+            selectors: selectors
+                .map(|selector| selector.estimating(estimate))
                 .collect(),
         }
     }
@@ -148,6 +161,44 @@ mod tests {
         );
     }
 
+    /// Returns the trials of a search on a device that forwards nothing above four times its capacity, with full trials as short as the first ones.
+    fn trials_on_livelock(capacity: u64, estimate: CapacityEstimate) -> u32 {
+        let goal = Goal::rfc2544(0.03, SECOND_NS);
+        let mut search = search(vec![goal], Start::Cold).estimating(estimate);
+        let livelock = Behaviour::Livelock { nothing_from: 4.0 };
+        let mut dut = SimulatedDut::new(livelock, FrameRate(capacity), 1);
+        let trials = run(&mut search, &mut dut).expect("no error");
+        let found = search.brackets()[0];
+        let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
+        assert_eq!(found.limit, Limit::Dut);
+        assert!(lower.0 <= capacity && capacity < upper.0, "{found:?}");
+        assert!((upper.0 - lower.0) as f64 <= 0.03 * upper.0 as f64);
+        trials
+    }
+
+    #[test]
+    fn a_device_that_forwards_nothing_when_overloaded_is_not_searched_from_the_minimum_on() {
+        for capacity in [35_000, 60_000, 400_000] {
+            let [bounded, literal] = [CapacityEstimate::Bounded, CapacityEstimate::Literal]
+                .map(|estimate| trials_on_livelock(capacity, estimate));
+            assert!(bounded + 4 <= literal, "{capacity}: {bounded}, {literal}");
+        }
+    }
+
+    #[test]
+    fn a_load_that_the_tester_cannot_offer_is_not_tried_again_while_the_device_is_slower() {
+        let goal = Goal::rfc2544(0.03, SECOND_NS);
+        let mut search = search(vec![goal], Start::Cold).estimating(CapacityEstimate::Bounded);
+        let slow = Behaviour::SlowTester { ceiling: 2.0 };
+        let mut dut = SimulatedDut::new(slow, FrameRate(3_000_000), 1);
+        let trials = run(&mut search, &mut dut).expect("no error");
+        let found = search.brackets()[0];
+        assert_eq!(
+            (trials, found.lower, found.limit),
+            (3, Some(FrameRate(3_000_000)), Limit::Dut)
+        );
+    }
+
     #[test]
     fn three_goals_on_a_hard_limit_differ_by_the_loss_they_accept() {
         let mut search = search(three_goals(), Start::Cold);
@@ -189,16 +240,15 @@ mod tests {
     #[test]
     fn a_slow_tester_is_not_blamed_on_the_dut() {
         let slow = Behaviour::SlowTester { ceiling: 0.5 };
-        let mut search = search(three_goals(), Start::Cold);
-        run(
-            &mut search,
-            &mut SimulatedDut::new(slow, FrameRate(1_000_000), 1),
-        )
-        .unwrap();
-        for bracket in search.brackets() {
-            assert_eq!(bracket.limit, Limit::Tester);
-            let lower = bracket.lower.unwrap().0;
-            assert!((499_500..=500_000).contains(&lower), "{bracket:?}");
+        for estimate in [CapacityEstimate::Bounded, CapacityEstimate::Literal] {
+            let mut search = search(three_goals(), Start::Cold).estimating(estimate);
+            let mut dut = SimulatedDut::new(slow, FrameRate(1_000_000), 1);
+            run(&mut search, &mut dut).unwrap();
+            for bracket in search.brackets() {
+                assert_eq!(bracket.limit, Limit::Tester);
+                let lower = bracket.lower.unwrap().0;
+                assert!((499_500..=500_000).contains(&lower), "{bracket:?}");
+            }
         }
     }
 
@@ -236,7 +286,10 @@ mod tests {
                 ..Goal::rfc2544(0.0005, 30 * SECOND_NS)
             });
             let start = [Start::Cold, Start::Near(FrameRate(700_000))][(seed % 2) as usize];
-            let (mut search, mut random) = (search(goals, start), SplitMix64::new(seed));
+            let estimate =
+                [CapacityEstimate::Bounded, CapacityEstimate::Literal][(seed / 2 % 2) as usize];
+            let mut search = search(goals, start).estimating(estimate);
+            let mut random = SplitMix64::new(seed);
             let mut trials = 0;
             while let Some(spec) = search.next_trial() {
                 search.learn(&adversary(spec, &mut random));

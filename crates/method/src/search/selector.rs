@@ -4,10 +4,13 @@ use super::goal::{Goal, Target};
 use super::invalid_trials::{GoalEvidence, InvalidTrialPolicy};
 use super::load_stat::{Class, ClassifiedTrial, LoadStat};
 use super::range::{Bounds, ExpectedLoad, LoadRange};
-use super::{Bracket, Limit, Start};
+use super::{Bracket, CapacityEstimate, Limit, Start};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{DirectionResult, TrialResult, TrialSpec};
 use std::collections::BTreeMap;
+
+/// The most by which one trial lowers the aim of a search, as a ratio of loads.
+const DEEPEST_STEP: u64 = 16;
 
 /// Takes one goal from short trials and wide bounds to full trials and the goal's width.
 #[derive(Clone, Debug)]
@@ -16,6 +19,7 @@ pub(super) struct Selector {
     targets: Vec<Target>,
     stage: usize,
     range: LoadRange,
+    estimate: CapacityEstimate,
     aim: ExpectedLoad,
     stats: BTreeMap<FrameRate, LoadStat>,
     policy: InvalidTrialPolicy,
@@ -36,7 +40,13 @@ impl Selector {
             },
             stats: BTreeMap::new(),
             policy: InvalidTrialPolicy::new(max_invalid),
+            estimate: CapacityEstimate::default(),
         }
+    }
+
+    /// Returns the same selector with another way to estimate the capacity.
+    pub(super) fn estimating(self, estimate: CapacityEstimate) -> Self {
+        Self { estimate, ..self }
     }
 
     /// Processes any trial, including those that another goal asked for, and moves on to longer trials once the stage is settled.
@@ -141,10 +151,13 @@ impl Selector {
     fn take_aim(&mut self, result: &TrialResult) {
         let rate = result.spec.rate;
         let bounds = self.bounds(self.target());
-        if bounds.lower.is_some() || bounds.upper != Some(rate) {
+        let is_bounded = self.estimate == CapacityEstimate::Bounded;
+        let has_failed = bounds.upper == Some(rate) || (is_bounded && result.is_beyond_tester());
+        if bounds.lower.is_some() || !has_failed {
             return;
         }
-        let forwarded = forwarding_rate(result, self.goal.loss_ratio);
+        let least = if is_bounded { rate.0 / DEEPEST_STEP } else { 0 };
+        let forwarded = forwarding_rate(result, self.goal.loss_ratio).max(FrameRate(least));
         // A trial within the width of the bound would be useless: step down from the bound instead.
         if !self.stage_range().is_narrow(forwarded.0, rate.0) {
             self.aim = ExpectedLoad::at(forwarded.min(self.aim.load));

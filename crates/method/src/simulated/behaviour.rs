@@ -29,6 +29,11 @@ pub enum Behaviour {
         /// Loss ratio inside the band, 0..=1.
         loss: f64,
     },
+    /// Forwards less the further the load is above its capacity, because it is busy with receiving frames that it then drops (receive livelock).
+    Livelock {
+        /// The load as a multiple of the capacity, above 1, from which on it forwards nothing.
+        nothing_from: f64,
+    },
     /// The device is perfect, but the tester cannot offer more than this.
     SlowTester {
         /// The limit, as a share of the device's capacity.
@@ -54,10 +59,14 @@ impl Behaviour {
         }
     }
 
-    /// Returns the loss ratio at this load, given as a share of the capacity, even with capacity to spare.
+    /// Returns the loss ratio at this load, given as a share of the capacity, that does not follow from the capacity.
     pub(super) fn loss_at(self, load: f64) -> f64 {
         match self {
             Self::LossInversion { from, to, loss } if from <= load && load <= to => loss,
+            Self::Livelock { nothing_from } if load > 1.0 => {
+                let forwarded = ((nothing_from - load) / (nothing_from - 1.0)).max(0.0);
+                1.0 - forwarded / load
+            }
             _ => 0.0,
         }
     }

@@ -9,7 +9,8 @@ use sixbench_method::replay::{
     OrderedReplay, Replay, ResumedMeasurement, outcomes, replay, resume,
 };
 use sixbench_method::search::{
-    Bracket, RepetitionStart, SearchMethod, SearchSettings, Start, new_search, start_for,
+    Bracket, CapacityEstimate, RepetitionStart, SearchMethod, SearchSettings, Start, new_search,
+    start_for,
 };
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::{FrameRate, LossRatio, SECOND_NS};
@@ -388,17 +389,31 @@ fn a_search_tries_the_loads_that_it_tried_in_results_on_record() {
     ];
     let starts = [Start::Cold, Start::Near(FrameRate(900_000))];
     let mut table = String::new();
-    for method in [SearchMethod::Binary, SearchMethod::Mlrsearch] {
+    let methods = [
+        ("Binary", SearchMethod::Binary, CapacityEstimate::Literal),
+        (
+            "Mlrsearch",
+            SearchMethod::Mlrsearch,
+            CapacityEstimate::Literal,
+        ),
+        (
+            "Mlrsearch (bounded)",
+            SearchMethod::Mlrsearch,
+            CapacityEstimate::Bounded,
+        ),
+    ];
+    for (title, method, estimate) in methods {
         let plan = plan(method, &[0.0]);
         let settings = SearchSettings {
             width: 0.02,
+            estimate,
             ..plan.search
         };
         for (name, behaviour) in devices {
             for start in starts {
                 let mut dut = SimulatedDut::new(behaviour, FrameRate(1_000_000), 1);
                 let mut search = new_search(&settings, &plan.trial, start);
-                write!(table, "{method:?}, {name}, {start:?}:").unwrap();
+                write!(table, "{title}, {name}, {start:?}:").unwrap();
                 while let Some(spec) = search.next_trial() {
                     let Ok(result) = dut.measure(&spec);
                     search.learn(&result);

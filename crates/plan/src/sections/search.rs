@@ -52,6 +52,7 @@ pub(crate) fn read(
             })
             .unwrap_or(standard.max_invalid),
         start: section.text("start", start).unwrap_or(standard.start),
+        estimate: standard.estimate,
         certainty,
     };
     check(&section, &search);

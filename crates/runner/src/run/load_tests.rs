@@ -7,7 +7,7 @@ use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Selection, Test};
 use sixbench_method::record::{CoreLoad, Warning};
-use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
+use sixbench_method::search::{CapacityEstimate, RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::TrialSettings;
 use sixbench_plan::Links;
@@ -27,6 +27,7 @@ fn plan() -> Plan {
         goals: vec![LossRatio::ZERO],
         max_invalid: 1,
         start: RepetitionStart::Cold,
+        estimate: CapacityEstimate::Bounded,
         certainty: None,
     };
     let trial = TrialSettings {

@@ -6,7 +6,7 @@ use sixbench_method::plan::{Plan, Point, Profile, Test};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::replay::{ResumedMeasurement, resume};
-use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
+use sixbench_method::search::{CapacityEstimate, RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Measurer, TrialSettings};
@@ -31,6 +31,7 @@ pub(crate) fn plan(tests: &[Test]) -> Plan {
         goals: vec![LossRatio::ZERO],
         max_invalid: 2,
         start: RepetitionStart::Dithered,
+        estimate: CapacityEstimate::Bounded,
         certainty: None,
     };
     let second = 1_000_000_000;

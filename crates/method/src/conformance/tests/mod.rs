@@ -8,7 +8,7 @@ use crate::clause::RFC_9693;
 use crate::clause::numbers::SECOND_NS;
 use crate::plan::*;
 use crate::repeat::Repetition;
-use crate::search::{Certainty, RepetitionStart, SearchMethod, SearchSettings};
+use crate::search::{CapacityEstimate, Certainty, RepetitionStart, SearchMethod, SearchSettings};
 use crate::terms::*;
 use crate::trial::TrialSettings;
 use std::num::NonZeroU32;
@@ -64,6 +64,7 @@ fn plan(tests: Vec<Test>) -> Plan {
             goals: vec![LossRatio::ZERO],
             max_invalid: 4,
             start: RepetitionStart::Dithered,
+            estimate: CapacityEstimate::Bounded,
             certainty: None,
         },
         patience_ns: Plan::USUAL_PATIENCE_NS,

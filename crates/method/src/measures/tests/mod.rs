@@ -9,7 +9,7 @@ use super::*;
 use crate::plan::*;
 use crate::repeat::Repetition;
 use crate::replay::outcomes;
-use crate::search::{Limit, RepetitionStart, SearchMethod, SearchSettings};
+use crate::search::{CapacityEstimate, Limit, RepetitionStart, SearchMethod, SearchSettings};
 use crate::simulated::{Behaviour, SimulatedDut};
 use crate::terms::{Direction, FrameRate, LossRatio, SECOND_NS};
 use crate::trial::{
@@ -39,6 +39,7 @@ fn plan(measure: Measure) -> Plan {
             goals: vec![LossRatio::ZERO],
             max_invalid: 3,
             start: RepetitionStart::Dithered,
+            estimate: CapacityEstimate::Bounded,
             certainty: None,
         },
         patience_ns: Plan::USUAL_PATIENCE_NS,

@@ -15,7 +15,9 @@ use sixbench_method::measures::Outcome;
 use sixbench_method::plan::*;
 use sixbench_method::record::*;
 use sixbench_method::repeat::Repetition;
-use sixbench_method::search::{Bracket, Limit, RepetitionStart, SearchMethod, SearchSettings};
+use sixbench_method::search::{
+    Bracket, CapacityEstimate, Limit, RepetitionStart, SearchMethod, SearchSettings,
+};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
 use sixbench_report::{Document, Input};
@@ -338,6 +340,7 @@ pub(super) fn plan() -> Plan {
             goals: vec![LossRatio::ZERO],
             max_invalid: 3,
             start: RepetitionStart::Median,
+            estimate: CapacityEstimate::Bounded,
             certainty: None,
         },
         patience_ns: Plan::USUAL_PATIENCE_NS,
