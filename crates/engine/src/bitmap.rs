@@ -26,6 +26,23 @@ impl Bitmap {
         was_clear
     }
 
+    /// Sets `count` bits from `first` on, 1 to 64 of them and all below the size, if all were clear; returns whether they were.
+    #[inline]
+    pub(crate) fn set_run(&mut self, first: u64, count: u64) -> bool {
+        let ones = u64::MAX >> (64 - count);
+        let (index, shift) = ((first / 64) as usize, first % 64);
+        let (low, high) = (ones << shift, ones.unbounded_shr((64 - shift) as u32));
+        let above = if high == 0 { 0 } else { self.words[index + 1] };
+        if self.words[index] & low != 0 || above & high != 0 {
+            return false;
+        }
+        self.words[index] |= low;
+        if high != 0 {
+            self.words[index + 1] |= high;
+        }
+        true
+    }
+
     /// Returns the bits that are set here and clear in `other`, ascending.
     pub(crate) fn without<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = u64> + 'a {
         let words = self.words.iter().zip(other.words.iter()).zip(0u64..);
@@ -120,6 +137,41 @@ mod tests {
         assert!(bits.set(129));
         assert!(!bits.set(129));
         assert!(bits.set(0));
+    }
+
+    #[test]
+    fn a_run_of_bits_is_new_if_each_bit_is() {
+        for (first, count) in [
+            (0, 1),
+            (0, 64),
+            (63, 1),
+            (63, 2),
+            (1, 64),
+            (66, 64),
+            (128, 2),
+        ] {
+            for set in [
+                None,
+                Some(0),
+                Some(first),
+                Some(first + count - 1),
+                Some(129),
+            ] {
+                let mut run = Bitmap::new(130);
+                set.into_iter().for_each(|bit| assert!(run.set(bit)));
+                let mut each = run.clone();
+                let is_new = (first..first + count).all(|bit| !each.has(bit));
+                assert_eq!(
+                    run.set_run(first, count),
+                    is_new,
+                    "{first}, {count}, {set:?}"
+                );
+                if is_new {
+                    (first..first + count).for_each(|bit| assert!(each.set(bit)));
+                }
+                assert_eq!(run.words, each.words, "{first}, {count}, {set:?}");
+            }
+        }
     }
 
     #[test]

@@ -152,17 +152,37 @@ impl Delays {
     /// Records a frame received in time.
     #[inline(always)]
     pub(crate) fn take(&mut self, sequence: u64, delay: DelayInterval) {
-        if delay != self.alike.delay {
-            let before = std::mem::replace(&mut self.alike, SameDelay { delay, frames: 0 });
-            self.record(before);
-        }
-        self.alike.frames += 1;
+        self.take_alike(delay, 1);
         if let Some(tagged) = &mut self.tagged {
             tagged.take(sequence, delay.delay_ns);
         }
         if let Some(variation) = &mut self.variation {
             variation.take(sequence, delay);
         }
+    }
+
+    /// Records frames that were received in time with the same delay.
+    ///
+    /// # Panics
+    /// In a development build, if the delay of each frame is needed ([`Self::are_of_each_frame`]).
+    #[inline]
+    pub(crate) fn take_run(&mut self, delay: DelayInterval, frames: u64) {
+        debug_assert!(!self.are_of_each_frame());
+        self.take_alike(delay, frames);
+    }
+
+    #[inline(always)]
+    fn take_alike(&mut self, delay: DelayInterval, frames: u64) {
+        if delay != self.alike.delay {
+            let before = std::mem::replace(&mut self.alike, SameDelay { delay, frames: 0 });
+            self.record(before);
+        }
+        self.alike.frames += frames;
+    }
+
+    /// Returns whether the delays belong to frames: those of tagged frames are recorded apart, and those of consecutive frames compared.
+    pub(crate) fn are_of_each_frame(&self) -> bool {
+        self.tagged.is_some() || self.variation.is_some()
     }
 
     fn record(&mut self, SameDelay { delay, frames }: SameDelay) {

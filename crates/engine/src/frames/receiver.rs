@@ -78,6 +78,7 @@ impl<'a> Receiver<'a> {
                     tally.take_foreign(frame);
                 }
             })?;
+        tally.end_poll(on_first);
         while let Some(answer) = self.answerer.next_answer() {
             self.port.answer(&answer)?;
         }

@@ -323,6 +323,7 @@ impl MemoryLink {
                 tally.take(frame, arrival, &mut |_| ());
             },
         );
+        self.tally.end_poll(&mut |_| ());
         clock.now_ns() - start_ns
     }
 

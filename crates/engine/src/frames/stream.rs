@@ -715,6 +715,7 @@ impl Stream {
         }
     }
 
+    #[inline(always)]
     fn is_of_one_kind(&self) -> bool {
         matches!(self.others, OtherKinds::None)
     }
@@ -739,8 +740,17 @@ impl Stream {
     }
 
     /// Returns the kind of frame `sequence`, with its number.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn kind(&self, sequence: u64) -> (&FrameKind, KindNumber) {
+        if self.is_of_one_kind() {
+            (&self.foreground, KindNumber::FOREGROUND)
+        } else {
+            self.kind_of_several(sequence)
+        }
+    }
+
+    #[inline(never)]
+    fn kind_of_several(&self, sequence: u64) -> (&FrameKind, KindNumber) {
         match &self.others {
             OtherKinds::Background(background) if !self.share.is_foreground(sequence) => {
                 (background, KindNumber::BACKGROUND)

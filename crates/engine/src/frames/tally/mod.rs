@@ -7,6 +7,7 @@ mod icmp_errors;
 mod lengths;
 mod order;
 mod queues;
+mod run;
 
 pub(crate) use icmp_errors::IcmpErrorTable;
 pub(crate) use queues::QueueCounts;
@@ -25,6 +26,7 @@ use gaps::GapFinder;
 use lengths::LengthRecorder;
 use order::ArrivalOrder;
 use queues::{FaultyFrames, FrameFault};
+use run::FrameRun;
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{
     BroadcastCounts, DirectionDetails, DirectionResult, Fault, LOSS_BIN_NS, Schedule, Silence,
@@ -65,6 +67,10 @@ pub(crate) struct ExpectedFrames {
 pub(crate) struct FrameTally {
     expected: ExpectedFrames,
     seen: Bitmap,
+    /// The right frames that are not yet counted: neither below nor in `seen`.
+    run: FrameRun,
+    /// False if each frame is to be counted for itself: what is learnt from it, or its delay, is not the same for all frames of a run.
+    has_runs: bool,
     /// The outcomes of the frames that are not simply right, by number, if other receivers may see frames with the same numbers.
     faulty: Option<FaultyFrames>,
     counts: ReceiverCounts,
@@ -132,6 +138,10 @@ impl FrameTally {
         let bins = expected.duration_ns.div_ceil(LOSS_BIN_NS).max(1);
         Self {
             seen: Bitmap::new(reach),
+            run: FrameRun::EMPTY,
+            has_runs: queues.sending <= 1
+                && !expected.verifier.learns()
+                && !expected.delays.are_of_each_frame(),
             faulty: (queues.receiving > 1).then(|| FaultyFrames::new(reach)),
             counts: ReceiverCounts::default(),
             wrong_fields: WrongFields::new(queues.receiving > 1),
@@ -154,7 +164,8 @@ impl FrameTally {
         }
     }
 
-    /// Counts a frame, and hands it to `on_first` if it is the first right one with its number.
+    /// Counts a frame, and hands it to `on_first` if it is the first right one with its number. Both may be put off until the next frame, or until
+    /// [`Self::end_poll`].
     #[inline(always)]
     pub(crate) fn take(
         &mut self,
@@ -162,7 +173,54 @@ impl FrameTally {
         arrival: Arrival,
         on_first: &mut impl FnMut(Tag),
     ) -> FrameClass {
-        let mut class = self.expected.verifier.judge(frame);
+        let class = self.expected.verifier.judge(frame);
+        if let FrameClass::Right(tag) = class
+            && self.run.take(tag, arrival)
+        {
+            return class;
+        }
+        self.take_out_of_run(frame, class, arrival, on_first)
+    }
+
+    /// Counts the frames that were put off: at the end of each poll, before any count is read.
+    #[inline]
+    pub(crate) fn end_poll(&mut self, on_first: &mut impl FnMut(Tag)) {
+        let run = std::mem::replace(&mut self.run, FrameRun::EMPTY);
+        let frames = run.len();
+        if frames == 0 {
+            return;
+        }
+        let (first, arrival) = (run.first(), run.arrival());
+        let delay = self.delay(first, arrival);
+        if self.is_late(delay) || !self.seen.set_run(first.sequence, frames) {
+            // They are late, or some are duplicates.
+            for tag in run.tags() {
+                if self.is_new(tag) {
+                    on_first(tag);
+                    self.take_right(tag, arrival);
+                }
+            }
+            return;
+        }
+        self.counts.distinct += frames;
+        self.order_mut(first).take_run(first.sequence, frames);
+        run.tags().for_each(on_first);
+        self.counts.received += frames;
+        self.expected.delays.take_run(delay, frames);
+        self.note_arrival(arrival.by_ns);
+    }
+
+    /// Counts a frame that does not continue the run.
+    #[inline(never)]
+    fn take_out_of_run(
+        &mut self,
+        frame: &[u8],
+        class: FrameClass,
+        arrival: Arrival,
+        on_first: &mut impl FnMut(Tag),
+    ) -> FrameClass {
+        self.end_poll(on_first);
+        let mut class = class;
         if let FrameClass::Right(tag) | FrameClass::Defective(tag, _) = class
             && (tag.time_ns > arrival.by_ns + self.expected.clocks_apart_ns
                 || tag.time_ns < self.pacer.due_time(tag.sequence))
@@ -170,6 +228,10 @@ impl FrameTally {
             class = self.judge_time(tag, arrival);
         }
         match class {
+            FrameClass::Right(tag) if self.has_runs => {
+                let is_due = |sequence| self.pacer.due_time(sequence) <= tag.time_ns;
+                self.run = FrameRun::begin(tag, arrival, is_due);
+            }
             FrameClass::Right(tag) => {
                 if self.is_new(tag) {
                     on_first(tag);
@@ -326,7 +388,7 @@ impl FrameTally {
     #[inline(always)]
     fn take_right(&mut self, tag: Tag, arrival: Arrival) {
         let delay = self.delay(tag, arrival);
-        if self.expected.timeout_ns > 0 && delay.is_surely_above(self.expected.timeout_ns) {
+        if self.is_late(delay) {
             self.counts.late += 1;
             self.note_faulty(tag, FrameFault::Late);
             self.expected.delays.take_late(delay.delay_ns);
@@ -336,6 +398,12 @@ impl FrameTally {
         self.counts.received += 1;
         self.expected.delays.take(tag.sequence, delay);
         self.note_arrival(arrival.by_ns);
+    }
+
+    /// Returns whether a frame with this delay arrived after the frame timeout.
+    #[inline(always)]
+    fn is_late(&self, delay: DelayInterval) -> bool {
+        self.expected.timeout_ns > 0 && delay.is_surely_above(self.expected.timeout_ns)
     }
 
     /// Returns the delay of a right frame. By the clocks of both ends it may have arrived before it was sent, but by no more than these are known to
@@ -426,6 +494,7 @@ impl FrameTally {
 
     /// Writes the counts into `result`; `sent` are the numbers of the frames that were sent.
     pub(crate) fn finish(mut self, result: &mut DirectionResult, sent: SentNumbers) {
+        debug_assert_eq!(self.run.len(), 0, "the last poll has ended");
         let sent = &sent.without_broadcasts(self.expected.verifier.broadcasts());
         let counts = &self.counts;
         result.change_details(|details| with_forwarded(details, counts.broadcast));
@@ -544,6 +613,7 @@ mod tests {
     use crate::frames::stream::{LinkMacs, Stream, StreamSource};
     use sixbench_method::terms::{Direction, FrameRate, FrameSize, SECOND_NS};
     use sixbench_method::trial::{TrialKind, TrialSpec};
+    use sixbench_stats::SplitMix64;
     use sixbench_wire::MacAddress;
     use sixbench_wire::template::StampedTime;
 
@@ -607,8 +677,102 @@ mod tests {
 
         fn take(&mut self, sequence: u64, time_ns: u64, arrival: Arrival) -> FrameClass {
             let frame = self.frame(sequence, time_ns);
-            self.tally.take(&frame, arrival, &mut |_| ())
+            let class = self.tally.take(&frame, arrival, &mut |_| ());
+            self.tally.end_poll(&mut |_| ());
+            class
         }
+    }
+
+    /// A frame that arrives, with the poll that hands it out.
+    #[derive(Clone, Copy)]
+    struct RiggedArrival {
+        sequence: u64,
+        time_ns: u64,
+        arrival: Arrival,
+        ends_poll: bool,
+    }
+
+    /// Returns arrivals in batches with one time of sending each, some of which are split, swapped, repeated or sent too early.
+    fn rigged_arrivals(random: &mut SplitMix64, frames: u64, start_ns: u64) -> Vec<RiggedArrival> {
+        let (mut arrivals, mut sequence) = (Vec::new(), 0);
+        while sequence < frames {
+            let batch = (1 + random.next_u64() % 100).min(frames - sequence);
+            let early_ns = if random.next_u64() % 8 == 0 { 3 } else { 0 };
+            let time_ns = start_ns + (sequence + batch - 1) - early_ns;
+            let arrival = Arrival {
+                since_ns: time_ns + random.next_u64() % 2 * 9,
+                by_ns: time_ns + 10 + random.next_u64() % 3,
+            };
+            let received = |sequence| RiggedArrival {
+                sequence,
+                time_ns,
+                arrival,
+                ends_poll: false,
+            };
+            arrivals.extend((sequence..sequence + batch).map(received));
+            sequence += batch;
+        }
+        for _ in 0..random.next_u64() % 20 {
+            let any = random.next_u64() as usize % arrivals.len();
+            let other = random.next_u64() as usize % arrivals.len();
+            match random.next_u64() % 4 {
+                0 => arrivals.swap(any, other),
+                1 => arrivals.insert(other, arrivals[any]),
+                2 => arrivals[any..].rotate_left(1),
+                _ => arrivals[any].ends_poll = true,
+            }
+        }
+        // Whatever was sent when, frames arrive one after another.
+        let mut in_turn: Vec<Arrival> = arrivals.iter().map(|of| of.arrival).collect();
+        in_turn.sort_unstable_by_key(|arrival| arrival.by_ns);
+        for (of, arrival) in arrivals.iter_mut().zip(in_turn) {
+            of.arrival = arrival;
+        }
+        arrivals
+    }
+
+    /// Returns what a receiver of these frames counts, and the numbers handed to `on_first`.
+    fn counted(
+        arrivals: &[RiggedArrival],
+        spec: TrialSpec,
+        timeout_ns: u64,
+        has_runs: bool,
+    ) -> (DirectionResult, Vec<u64>) {
+        let mut trial = RiggedTrial::new(spec, timeout_ns, 7);
+        trial.tally.has_runs &= has_runs;
+        let mut firsts = Vec::new();
+        let mut on_first = |tag: Tag| firsts.push(tag.sequence);
+        for of in arrivals {
+            let frame = trial.frame(of.sequence, of.time_ns);
+            trial.tally.take(&frame, of.arrival, &mut on_first);
+            if of.ends_poll {
+                trial.tally.end_poll(&mut on_first);
+            }
+        }
+        trial.tally.end_poll(&mut on_first);
+        let frames = spec.frames();
+        let mut result = DirectionResult::counted(Direction::Forward, frames, 0);
+        trial
+            .tally
+            .finish(&mut result, SentNumbers::InTurn(vec![frames]));
+        (result, firsts)
+    }
+
+    #[test]
+    fn frames_that_are_counted_together_count_as_each_for_itself() {
+        let spec = TrialSpec::burst(FrameRate(1_000_000_000), 700);
+        let (mut random, mut duplicates, mut late) = (SplitMix64::new(1), 0, 0);
+        for round in 0..400 {
+            let arrivals = rigged_arrivals(&mut random, spec.frames(), 7);
+            // Delays are from 10 to 12 ns, of which the receiver knows nothing, or that they are above 8.
+            let timeout_ns = [0, 1][round % 2];
+            let [together, apart] =
+                [true, false].map(|has_runs| counted(&arrivals, spec, timeout_ns, has_runs));
+            assert_eq!(together, apart, "round {round}");
+            duplicates += together.0.duplicate;
+            late += together.0.late;
+        }
+        assert!(duplicates > 0 && late > 0, "{duplicates}, {late}");
     }
 
     /// Returns the verdicts on frames with these numbers and times of sending, which arrive at `now_ns`; the first frame was due at 7 ns.

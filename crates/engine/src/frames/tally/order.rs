@@ -71,6 +71,19 @@ impl ArrivalOrder {
         }
     }
 
+    /// Takes `frames` frames of the queue that arrive one after another, each with the number after that of the one before.
+    #[inline]
+    pub(super) fn take_run(&mut self, first: u64, frames: u64) {
+        let end = first + frames * self.step;
+        self.take(first);
+        if self.next == first + self.step {
+            self.next = end;
+        } else {
+            // The run is reordered, or its first part.
+            (1..frames).for_each(|nth| self.take(first + nth * self.step));
+        }
+    }
+
     /// Takes a frame that is not the next expected one.
     #[inline(never)]
     fn take_out_of_turn(&mut self, number: u64) {

@@ -83,6 +83,11 @@ impl Verifier {
         }
     }
 
+    /// Returns whether frames that arrive here open connections, so that something is learnt from each of them.
+    pub(crate) fn learns(&self) -> bool {
+        self.learns
+    }
+
     /// Makes the verifier parse every field of every frame, even of one that is as expected.
     pub(crate) fn read_every_field(&mut self) {
         self.octets.clear();
