@@ -177,8 +177,8 @@ impl RepetitionStart {
     }
 }
 
-/// What a search that knows no load at which the DUT passed concludes from the rate that the DUT forwarded at a higher one. It decides only where the search
-/// goes on: bounds come from the verdicts on trials alone.
+/// The estimate of the DUT's capacity that a search takes from the rate which the DUT forwarded at a load that failed, as long as none has passed. It decides
+/// only where the search goes on: bounds come from the verdicts on trials alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CapacityEstimate {

@@ -139,6 +139,21 @@ impl Digest<'_> {
     }
 }
 
+/// Returns whether a test's name already says which device it is about, as `TAYGA (SIIT)` does of `TAYGA, SIIT`.
+fn names_device(name: &str, device: &str) -> bool {
+    let of_device = lowercase_words(device);
+    lowercase_words(name)
+        .iter()
+        .all(|word| of_device.contains(word))
+}
+
+fn lowercase_words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect()
+}
+
 /// Returns `TAYGA (tayga-siit): 4,000 duplicate frames, 100 % of those received, in 5 of 7 trials, first in trial 1 of repetition 1 at 84 bytes`.
 fn sentence(anomaly: &Anomaly, names: AnomalyNames<'_>) -> String {
     let Anomaly {
@@ -155,7 +170,7 @@ fn sentence(anomaly: &Anomaly, names: AnomalyNames<'_>) -> String {
     } else {
         names.device
     };
-    let name = if name == device {
+    let name = if names_device(&name, device) {
         name
     } else {
         format!("{name} ({device})")

@@ -336,9 +336,10 @@ pub(crate) fn set_until_undone(
                 .any(|setting| (setting.kind, &setting.name) == (held.kind, &held.name))
     };
     let changed: Vec<NicSetting> = before.iter().filter(is_changed).cloned().collect();
-    // Recorded first, because a command may have taken effect even if we did not see it finish.
+    // Recorded first, because a command may have taken effect even if we did not see it finish. The last line recorded is the first that is run.
     commands(interface, &changed)
         .into_iter()
+        .rev()
         .try_for_each(|line| undo.by_line(line))?;
     apply(shell, interface, wanted)
 }

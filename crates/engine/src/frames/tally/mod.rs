@@ -229,8 +229,9 @@ impl FrameTally {
         }
         match class {
             FrameClass::Right(tag) if self.has_runs => {
-                let is_due = |sequence| self.pacer.due_time(sequence) <= tag.time_ns;
-                self.run = FrameRun::begin(tag, arrival, is_due);
+                self.run = FrameRun::begin(tag, arrival, |sequence| {
+                    self.pacer.due_time(sequence) <= tag.time_ns
+                });
             }
             FrameClass::Right(tag) => {
                 if self.is_new(tag) {
