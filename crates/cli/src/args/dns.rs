@@ -17,9 +17,9 @@ pub(crate) struct Dns64 {
     /// The server's address, IPv6 (RFC 8219 section 9.1) or IPv4
     #[arg(value_parser = address)]
     pub(crate) server: IpAddr,
-    /// Its port
-    #[arg(short, long, default_value_t = 53)]
-    pub(crate) port: u16,
+    /// Its port [default: 53; 853 with tls]
+    #[arg(short, long)]
+    pub(crate) port: Option<u16>,
     /// Queries per second; with --search the highest that is tried
     #[arg(long, default_value = "1k", value_parser = units::rate, allow_hyphen_values = true)]
     pub(crate) rate: FrameRate,
@@ -39,15 +39,21 @@ pub(crate) struct Dns64 {
     /// as far as they can be known; see "Queries from a file" in docs/PLANS.md
     #[arg(short = 'd', long, value_name = "FILE", conflicts_with = "cached")]
     pub(crate) queries: Option<PathBuf>,
-    /// Transport of the queries: udp, or tcp over connections that are kept open (RFC 7766)
+    /// Transport of the queries: udp, tcp over connections that are kept open (RFC 7766), or tls (also: dot) on such connections (RFC 7858)
     #[arg(short = 'm', long, value_name = "TRANSPORT", default_value = "udp", value_parser = transport)]
     pub(crate) transport: QueryTransport,
-    /// With tcp: total number of connections; each thread has at least one
+    /// With tcp or tls: total number of connections; each thread has at least one
     #[arg(short = 'c', long, value_name = "N", default_value_t = TCP_CONNECTIONS, value_parser = connection_count)]
     pub(crate) tcp_connections: u16,
-    /// With tcp: queries that wait for their answers on each connection; further ones are held back
+    /// With tcp or tls: queries that wait for their answers on each connection; further ones are held back
     #[arg(long, value_name = "N", default_value_t = TCP_OUTSTANDING, value_parser = outstanding_count)]
     pub(crate) tcp_outstanding: u16,
+    /// With tls: accept only certificates of the authorities in this file (PEM), for the server's address or --tls-name [default: accept any]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tls_ca: Option<PathBuf>,
+    /// With --tls-ca: the name in the server's certificate
+    #[arg(long, value_name = "NAME", requires = "tls_ca")]
+    pub(crate) tls_name: Option<String>,
     /// The server's DNS64 prefix (RFC 6052)
     #[arg(long, default_value = Prefix6052::WELL_KNOWN)]
     pub(crate) prefix: Prefix6052,
@@ -119,6 +125,8 @@ pub(crate) struct AuthorityArgs {
 }
 
 fn transport(text: &str) -> Result<QueryTransport, units::ValueError> {
+    // dnsperf's word.
+    let text = if text == "dot" { "tls" } else { text };
     units::word(text, "the transport of queries", &QueryTransport::WORDS)
 }
 

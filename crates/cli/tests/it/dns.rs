@@ -11,7 +11,8 @@ use sixbench_method::bottleneck::{Cause, explain};
 use sixbench_method::record::{CoreRole, CoreWatch, CpuSample, TrialRecord, Watch};
 use sixbench_method::terms::LossRatio;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write as _};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
 
@@ -236,6 +237,29 @@ fn a_port_where_nobody_listens_is_told_and_exit_code_3() {
 }
 
 #[test]
+fn a_server_without_tls_is_told_with_what_it_sent() {
+    let server = TcpListener::bind("[::1]:0").expect("a server");
+    let port = server.local_addr().expect("an address").port().to_string();
+    // Ends with this process.
+    std::thread::spawn(move || {
+        for stream in server.incoming() {
+            let _ = stream
+                .expect("a connection")
+                .write_all(b"220 mail.test\r\n");
+        }
+    });
+    let output = ask(&port, &["-m", "tls"]);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    for told in [
+        &format!("::1 port {port} accepts connections over TCP, but TLS fails there: "),
+        "does the server speak TLS 1.2 or 1.3 on that port, usually 853",
+    ] {
+        assert!(error.contains(told), "{error}");
+    }
+}
+
+#[test]
 fn an_authority_that_is_asked_for_synthesised_addresses_is_asked_whether_dns64_is_enabled() {
     let authority = Authority::start(&[]);
     let output = ask(&authority.port, &[]);
@@ -328,10 +352,20 @@ fn what_cannot_be_asked_is_a_mistake_of_usage() {
         "cannot be used with",
     );
     told(&["--search", "--csv", "x"], "cannot be used with");
-    told(&["-c", "2"], "need --transport tcp");
+    told(&["-c", "2"], "need --transport tcp or tls");
     told(
-        &["-m", "tls"],
-        "expected the transport of queries (udp, tcp)",
+        &["-m", "quic"],
+        "expected the transport of queries (udp, tcp, tls)",
+    );
+    told(&["--tls-ca", "/none"], "--tls-ca needs --transport tls");
+    told(&["-m", "tls", "--tls-name", "x"], "--tls-ca <FILE>");
+    told(
+        &["-m", "dot", "--tls-ca", "/none"],
+        "cannot read the certificates of /none: No such file",
+    );
+    told(
+        &["-m", "tls", "--tls-ca", "/etc/hostname"],
+        "--tls-ca /etc/hostname: there is no certificate in it",
     );
     told(
         &["-d", "/none"],

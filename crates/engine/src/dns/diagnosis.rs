@@ -64,7 +64,8 @@ pub(super) fn diagnose(
 /// Explains why nothing has answered a query.
 pub(super) fn silent(query: &str, server: SocketAddr, resolved: &ResolvedNames) -> String {
     let (ip, port, errors) = (server.ip(), server.port(), resolved.errors);
-    if let Some(why) = resolved.tcp.and_then(|tcp| over_tcp(query, server, tcp)) {
+    let connections = resolved.tcp.as_ref();
+    if let Some(why) = connections.and_then(|tcp| over_tcp(query, server, tcp)) {
         return why;
     }
     if errors.port_unreachable > 0 {
@@ -93,8 +94,15 @@ pub(super) fn silent(query: &str, server: SocketAddr, resolved: &ResolvedNames) 
 }
 
 /// Explains it by what became of the connections; `None` if they do not.
-fn over_tcp(query: &str, server: SocketAddr, tcp: TcpCounts) -> Option<String> {
+fn over_tcp(query: &str, server: SocketAddr, tcp: &TcpCounts) -> Option<String> {
     let (ip, port) = (server.ip(), server.port());
+    let tls_error = tcp.tls.as_ref().and_then(|tls| tls.first_error.as_deref());
+    if let Some(error) = tls_error {
+        return Some(format!(
+            "query for {query}: {ip} port {port} accepts connections over TCP, but TLS fails there: {error}; does the server speak TLS 1.2 or 1.3 on \
+             that port, usually 853, and has it the certificate that is expected?"
+        ));
+    }
     if tcp.opened == 0 {
         return Some(format!(
             "query for {query}: no connection over TCP was established with {ip} port {port}; is the server up, and does it serve TCP there?"

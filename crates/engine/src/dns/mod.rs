@@ -21,7 +21,7 @@
 //!    the rate, and searches for the highest rate that passes (halving as the searches of `method` do). `DnsTester` refuses trials above it.
 //!
 //! Queries of a `file` replace those of the namespace: `file` says what is known of their answers. Over `tcp` a thread has connections in place of
-//! sockets (`transport`).
+//! sockets (`transport`), with TLS on them or without.
 //!
 //! With one core for the tester, client and authority take turns in one loop; with more, each has its own (`drive`). Between trials `background`
 //! answers for the authority, so that the DUT does not take it for dead.
@@ -55,5 +55,5 @@ pub mod zone_file;
 pub use questions::ExpectedAnswers;
 pub use records::HEADING as RECORDS_HEADING;
 pub use settings::{AuthorityEnd, DnsEnds, DnsError, DnsSettings, ExternalAuthority};
-pub use tcp::QueryConnectionSettings;
+pub use tcp::{IdentityError, QueryConnectionSettings, ServerIdentity, TlsProfile};
 pub use tester::DnsTester;

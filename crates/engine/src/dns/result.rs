@@ -141,6 +141,6 @@ fn dns_result(outcome: &QueryTrialData<'_>, tally: &QueryTally) -> DnsResult {
         certified: outcome.certified,
         rcodes: tally.named_rcodes(),
         not_looked_up: outcome.not_looked_up,
-        tcp: tally.tcp,
+        tcp: tally.tcp.clone(),
     }
 }

@@ -108,7 +108,7 @@ pub struct DnsSettings {
     pub records: Option<PathBuf>,
     /// The queries of a file in the place of those for `names`, none of which are then cached intentionally.
     pub queries: Option<QueryFile>,
-    /// TCP in the place of UDP.
+    /// TCP in the place of UDP, with TLS or without.
     pub tcp: Option<QueryConnectionSettings>,
 }
 
@@ -127,7 +127,10 @@ impl Footprint for DnsSettings {
             / 4;
         let names = spec.frames().min(self.names.count());
         let of_each = QUERY_OCTETS + 2 * IDENTIFIER_OCTETS;
-        let connections = self.tcp.map_or(0, |tcp| u64::from(tcp.connections));
+        let connections = self
+            .tcp
+            .as_ref()
+            .map_or(0, |tcp| u64::from(tcp.connections));
         under_way
             .min(spec.frames())
             .saturating_mul(of_each)

@@ -358,36 +358,38 @@ impl DnsTester {
         rate: FrameRate,
         share: ThreadShare,
     ) -> Result<ClientTransport, DnsError> {
-        match self.settings.tcp.filter(|_| server == self.ends.server) {
-            None => Ok(ClientTransport::Udp(self.sockets(server, rate, share.of)?)),
-            Some(tcp) => self.connected(server, tcp, tcp.of_thread(share)),
+        match self.settings.tcp.as_ref() {
+            Some(tcp) if server == self.ends.server => self.connected(tcp, tcp.of_thread(share)),
+            _ => Ok(ClientTransport::Udp(self.sockets(server, rate, share.of)?)),
         }
     }
 
     /// Returns what carries a few queries to the server under test before a trial: over TCP, one connection.
     fn transport_of_few(&self) -> Result<ClientTransport, DnsError> {
-        let server = self.ends.server;
-        match self.settings.tcp {
+        match &self.settings.tcp {
             None => Ok(ClientTransport::Udp(self.sockets(
-                server,
+                self.ends.server,
                 FrameRate(1),
                 1,
             )?)),
-            Some(tcp) => self.connected(server, tcp, 1),
+            Some(tcp) => self.connected(tcp, 1),
         }
     }
 
+    /// Returns connections to the server under test, established if it allows it.
     fn connected(
         &self,
-        server: SocketAddr,
-        tcp: QueryConnectionSettings,
+        tcp: &QueryConnectionSettings,
         connections: u16,
     ) -> Result<ClientTransport, DnsError> {
-        let settings = QueryConnectionSettings { connections, ..tcp };
-        let (client, patience_ns) = (self.ends.client, self.settings.timeout_ns);
-        let key = self.trials;
+        let settings = QueryConnectionSettings {
+            connections,
+            ..tcp.clone()
+        };
+        let DnsEnds { client, server, .. } = self.ends;
+        let (timeout_ns, key) = (self.settings.timeout_ns, self.trials);
         let opened = self.asking(server, || {
-            let mut all = QueryConnections::new(client, server, settings, patience_ns, key)?;
+            let mut all = QueryConnections::new(client, server, &settings, timeout_ns, key)?;
             all.establish(&self.clock)?;
             Ok(all)
         })?;
@@ -407,8 +409,9 @@ impl DnsTester {
         server: SocketAddr,
         work: impl FnOnce() -> T + Send,
     ) -> Result<T, DnsError> {
-        let tcp = self.settings.tcp.filter(|_| server == self.ends.server);
-        within(tcp.and_then(|_| self.asking_namespace(server)), work)
+        let has_connections = self.settings.tcp.is_some() && server == self.ends.server;
+        let namespace = self.asking_namespace(server).filter(|_| has_connections);
+        within(namespace, work)
     }
 
     /// Returns sockets for one client thread, so many that identifiers never run out.

@@ -1,4 +1,4 @@
-//! How the client's queries are carried: over UDP, or over TCP.
+//! How the client's queries are carried: over UDP, or over TCP, with TLS or without.
 
 use super::network_errors::NetworkErrors;
 use super::query::Query;

@@ -206,7 +206,7 @@ impl DnsTest {
         let read =
             |text: &str| units::word(text, "the transport of queries", &QueryTransport::WORDS);
         let transport = keys.text("transport", read).unwrap_or_default();
-        if transport == QueryTransport::Udp {
+        if !transport.has_connections() {
             refuse_tcp_keys(keys);
             return self;
         }
@@ -239,7 +239,7 @@ fn refuse_tcp_keys(keys: &impl Keys) {
         ("tcp-outstanding", outstanding),
     ] {
         if given.is_some() {
-            let title = format!("`{key}` needs `transport = \"tcp\"`");
+            let title = format!("`{key}` needs `transport = \"tcp\"` or `\"tls\"`");
             keys.mistake_with_help(
                 key,
                 title,
@@ -518,15 +518,19 @@ fn bursts(dns: &DnsTest) -> Option<Clause> {
     })
 }
 
-/// Returns what is said of queries over TCP; nothing of those over UDP.
+/// Returns what is said of queries over connections; nothing of those over UDP.
 fn transport(dns: &DnsTest) -> Option<Clause> {
+    let over = match dns.transport {
+        QueryTransport::Udp => return None,
+        QueryTransport::Tcp => "TCP (RFC 7766)",
+        QueryTransport::Tls => "TLS (RFC 7858), any certificate accepted",
+    };
     let actual = format!(
-        "over TCP (RFC 7766): {}, up to {} outstanding on each. RFC 8219 does not name the transport; results over UDP are another quantity",
+        "over {over}: {}, up to {} outstanding on each. RFC 8219 does not name the transport; results over UDP are another quantity",
         count(u64::from(dns.tcp_connections), "connection"),
         count(u64::from(dns.tcp_outstanding), "query")
     );
-    (dns.transport == QueryTransport::Tcp)
-        .then(|| Clause::may(PROCEDURE, "the procedure for DNS64 servers", actual))
+    Some(Clause::may(PROCEDURE, "the procedure for DNS64 servers", actual))
 }
 
 /// Returns the clauses on names that come from a file, of which neither the number nor the records are the tester's.

@@ -49,7 +49,7 @@ pub struct DnsTest {
     /// The transport of queries.
     #[serde(default, skip_serializing_if = "is_default")]
     pub transport: QueryTransport,
-    /// TCP connections of the client in all; each thread has one at least.
+    /// TCP connections of the client in all, with TLS on them or without; each thread has one at least.
     #[serde(default = "one_connection", skip_serializing_if = "is_one_connection")]
     pub tcp_connections: u16,
     /// Queries that a TCP connection carries at once at most; others wait for an answer to one of them.
@@ -72,17 +72,34 @@ pub enum QueryTransport {
     Udp,
     /// Over connections that are kept open, each message after its length (RFC 7766).
     Tcp,
+    /// The same over TLS (RFC 7858).
+    Tls,
 }
 
 impl QueryTransport {
     /// Every transport with the word that plans and the command line have for it.
-    pub const WORDS: [(&'static str, Self); 2] = [("udp", Self::Udp), ("tcp", Self::Tcp)];
+    pub const WORDS: [(&'static str, Self); 3] =
+        [("udp", Self::Udp), ("tcp", Self::Tcp), ("tls", Self::Tls)];
 
     /// Returns the word for it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Udp => "udp",
             Self::Tcp => "tcp",
+            Self::Tls => "tls",
+        }
+    }
+
+    /// Returns whether queries share connections, which UDP does not have.
+    pub fn has_connections(self) -> bool {
+        self != Self::Udp
+    }
+
+    /// Returns the port on which servers listen for it: that of RFC 1035 section 4.2, or of RFC 7858 section 3.1.
+    pub fn default_port(self) -> u16 {
+        match self {
+            Self::Udp | Self::Tcp => 53,
+            Self::Tls => 853,
         }
     }
 }

@@ -40,13 +40,13 @@ pub struct DnsResult {
 }
 
 /// The TCP connections of a trial of queries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TcpCounts {
     /// Connections that the client keeps open.
     pub connections: u64,
-    /// Connections that were established, the first ones included.
+    /// Connections that were established, the first ones included; over TLS, with a session.
     pub opened: u64,
-    /// Attempts that failed: refused, reset, or not answered in time.
+    /// Attempts that failed: refused, reset, not answered in time, or without a TLS session.
     pub refused: u64,
     /// Established connections that the server closed or reset. Each was opened again.
     pub closed: u64,
@@ -57,6 +57,51 @@ pub struct TcpCounts {
     pub held_back: u64,
     /// Connections on which the lengths before the messages were wrong: below the 12 octets of a header, or cut short by the end of the connection.
     pub misframed: u64,
+    /// The TLS sessions on them; `None` without TLS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<TlsCounts>,
+}
+
+/// The TLS sessions on the connections of a trial of queries (RFC 7858).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TlsCounts {
+    /// True if the server's certificate had to be that of a given authority.
+    pub is_verified: bool,
+    /// Established sessions by protocol version and cipher suite.
+    pub suites: BTreeMap<String, u64>,
+    /// Those of them that resumed an earlier session of the same thread.
+    pub resumed: u64,
+    /// Handshakes that failed: attempts that count as `refused`.
+    pub handshakes_failed: u64,
+    /// Established connections that ended with an alert or with octets that are not TLS; they count as `closed`.
+    pub broken: u64,
+    /// The first error of a handshake or of an established session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_error: Option<String>,
+}
+
+impl TlsCounts {
+    /// Returns the established sessions by version and cipher suite in words, such as `TLS 1.3 TLS_AES_256_GCM_SHA384: 10`.
+    pub fn suite_list(&self) -> String {
+        let suites = self.suites.iter();
+        let suites: Vec<String> = suites
+            .map(|(suite, sessions)| format!("{suite}: {sessions}"))
+            .collect();
+        suites.join(", ")
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.is_verified |= other.is_verified;
+        for (suite, sessions) in &other.suites {
+            *self.suites.entry(suite.clone()).or_default() += sessions;
+        }
+        self.resumed += other.resumed;
+        self.handshakes_failed += other.handshakes_failed;
+        self.broken += other.broken;
+        if self.first_error.is_none() {
+            self.first_error.clone_from(&other.first_error);
+        }
+    }
 }
 
 impl TcpCounts {
@@ -69,6 +114,9 @@ impl TcpCounts {
         self.interrupted += other.interrupted;
         self.held_back += other.held_back;
         self.misframed += other.misframed;
+        if let Some(tls) = &other.tls {
+            self.tls.get_or_insert_default().add(tls);
+        }
     }
 }
 

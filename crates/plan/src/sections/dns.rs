@@ -263,6 +263,17 @@ mod tests {
     }
 
     #[test]
+    fn the_keys_of_connections_go_with_tls_too() {
+        let lines = "measure = \"dns-authority\"\ntransport = \"tls\"\ntcp-connections = 7";
+        let tests = tests(&[lines]);
+        let dns = dns(&tests[0]);
+        assert_eq!(
+            (dns.transport, dns.tcp_connections),
+            (QueryTransport::Tls, 7)
+        );
+    }
+
+    #[test]
     fn a_file_of_queries_is_named_and_left_to_be_read() {
         let lines = "measure = \"dns-authority\"\nqueries = \"log.txt\"";
         let queries = dns(&tests(&[lines])[0]).queries.clone().expect("a file");
@@ -272,7 +283,7 @@ mod tests {
     #[test]
     fn what_does_not_go_with_a_transport_or_a_file_is_told_each_at_its_line() {
         insta::assert_snapshot!(mistakes(&[
-            "measure = \"dns64\"\ntransport = \"tls\"",
+            "measure = \"dns64\"\ntransport = \"dot\"",
             "measure = \"dns64\"\ntcp-connections = 4",
             "measure = \"dns64\"\ntransport = \"tcp\"\ntcp-connections = 0\ntcp-outstanding = 40000",
             "measure = \"dns64\"\nqueries = \"log.txt\"\ncached = \"20%\"\ncached-names = 5",

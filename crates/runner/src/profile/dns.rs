@@ -24,14 +24,13 @@ pub(super) fn job(
     settings: TrialSettings,
 ) -> Result<DnsJob, String> {
     check(recipe, test, dns, settings)?;
-    let port = recipe.dns.as_ref().map_or(53, |dns| dns.port);
     let left = recipe.foreground.left;
     let is_ours = dns.role.asks_tester() && dns.authority.is_none();
     let listen = authority_address(recipe);
     let ends = DnsEnds {
         client_namespace: None,
         client: Some(left.source),
-        server: SocketAddr::new(left.destination, port),
+        server: SocketAddr::new(left.destination, port(recipe, dns.transport)),
         authority: is_ours.then_some(AuthorityEnd {
             namespace: None,
             listen,
@@ -43,6 +42,23 @@ pub(super) fn job(
         ends,
         settings: dns_settings(recipe, dns, settings)?,
     })
+}
+
+/// Returns the port on which the server of a recipe listens for a transport.
+fn port(recipe: &Recipe, transport: QueryTransport) -> u16 {
+    let usual = transport.default_port();
+    match (&recipe.dns, transport) {
+        // Through a device, the tester's own authority is asked.
+        (None, _) => usual,
+        (Some(server), QueryTransport::Udp | QueryTransport::Tcp) => server.port,
+        (Some(server), QueryTransport::Tls) => server.tls_port.unwrap_or(usual),
+    }
+}
+
+/// Returns whether a test asks over TLS a server that does not serve it.
+fn lacks_tls(recipe: &Recipe, dns: &DnsTest) -> bool {
+    let tls_port = recipe.dns.as_ref().and_then(|server| server.tls_port);
+    dns.transport == QueryTransport::Tls && tls_port.is_none()
 }
 
 /// Returns the address at which the server of a recipe queries the authority.
@@ -77,10 +93,7 @@ fn dns_settings(
         burst: dns.burst,
         records: None,
         queries: dns.queries.clone(),
-        tcp: (dns.transport == QueryTransport::Tcp).then_some(QueryConnectionSettings {
-            connections: dns.tcp_connections,
-            outstanding: dns.tcp_outstanding,
-        }),
+        tcp: QueryConnectionSettings::new(dns),
     })
 }
 
@@ -125,6 +138,12 @@ fn check(
         let (measure, technology) = (test.measure.name(), recipe.technology.title());
         return Err(format!(
             "test {}: measure = \"{measure}\" does not fit recipe {}: {technology}",
+            test.name, recipe.name
+        ));
+    }
+    if lacks_tls(recipe, dns) {
+        return Err(format!(
+            "test {}: `transport = \"tls\"` does not fit recipe {}, which serves no TLS: its [dns] has no `tls-port`",
             test.name, recipe.name
         ));
     }

@@ -516,7 +516,7 @@ fn every_server_answers_each_query_over_tcp_connections_that_stay_open() {
         let mut session = open(name, &over_tcp(settings), None);
         let (result, _) = trial(name, &mut session);
         assert_all_right(name, &result);
-        let tcp = dns(&result).tcp.expect("connections");
+        let tcp = dns(&result).tcp.clone().expect("connections");
         assert_eq!((tcp.connections, tcp.misframed), (3, 0), "{name}: {tcp:?}");
         assert!(tcp.opened >= 3, "{name}: {tcp:?}");
         if is_calm(&result) {

@@ -87,6 +87,8 @@ pub(crate) struct TemplateVars {
 #[derive(Clone, Debug)]
 pub(crate) struct ServerVars {
     pub(crate) listen: SocketAddr,
+    /// The port for TLS, if it serves TLS.
+    pub(crate) tls_port: Option<u16>,
     pub(crate) authority: IpAddr,
     pub(crate) authority_port: u16,
     pub(crate) domain: String,
@@ -95,9 +97,10 @@ pub(crate) struct ServerVars {
 impl ServerVars {
     /// Returns the values for the server of `recipe`, if it is one. Under test, it listens where its foreground goes.
     pub(crate) fn for_recipe(recipe: &Recipe, zone: &Zone) -> Option<Self> {
-        let port = recipe.dns.as_ref()?.port;
+        let dns = recipe.dns.as_ref()?;
         Some(Self {
-            listen: SocketAddr::new(recipe.foreground.left.destination, port),
+            listen: SocketAddr::new(recipe.foreground.left.destination, dns.port),
+            tls_port: dns.tls_port,
             authority: recipe.foreground.right.destination,
             authority_port: zone.authority_port,
             domain: zone.domain.clone(),
@@ -201,10 +204,12 @@ impl TemplateVars {
 }
 
 impl ServerVars {
-    fn values(&self, zone: String) -> [(&'static str, String); 6] {
+    fn values(&self, zone: String) -> [(&'static str, String); 7] {
+        let tls_port = self.tls_port.map(|port| port.to_string());
         [
             ("listen", self.listen.ip().to_string()),
             ("port", self.listen.port().to_string()),
+            ("tls-port", tls_port.unwrap_or_default()),
             ("authority", self.authority.to_string()),
             ("authority-port", self.authority_port.to_string()),
             ("domain", self.domain.clone()),
@@ -221,6 +226,7 @@ mod tests {
     fn a_server_is_told_where_to_listen_and_whom_to_ask() {
         let server = ServerVars {
             listen: "[2001:2::1]:53".parse().expect("an address"),
+            tls_port: Some(853),
             authority: "198.18.0.2".parse().expect("an address"),
             authority_port: 5300,
             domain: Zone::default().domain,
@@ -232,11 +238,11 @@ mod tests {
             ..TemplateVars::default()
         };
         let filled = vars.fill(
-            "{threads} { {listen}@{port}; } {domain} {zone} {authority}@{authority-port} {left}",
+            "{threads} { {listen}@{port}; {tls-port}; } {domain} {zone} {authority}@{authority-port} {left}",
         );
         assert_eq!(
             filled,
-            "2 { 2001:2::1@53; } dns64perf.test /d/zone 198.18.0.2@5300 left"
+            "2 { 2001:2::1@53; 853; } dns64perf.test /d/zone 198.18.0.2@5300 left"
         );
         let other = TemplateVars {
             directory: "/d".to_owned(),
@@ -251,6 +257,7 @@ mod tests {
         let vars = |directory: &str, domain: &str| {
             let server = ServerVars {
                 listen: "[2001:2::1]:53".parse().expect("an address"),
+                tls_port: None,
                 authority: "198.18.0.2".parse().expect("an address"),
                 authority_port: 53,
                 domain: domain.to_owned(),

@@ -18,9 +18,10 @@ const PLACEHOLDERS: [&str; 7] = [
     "vpp",
 ];
 
-const OF_SERVERS: [&str; 6] = [
+const OF_SERVERS: [&str; 7] = [
     "listen",
     "port",
+    "tls-port",
     "domain",
     "zone",
     "authority",

@@ -27,11 +27,21 @@ pub(super) fn problems(recipe: &Recipe) -> Vec<String> {
         )];
     }
     [
+        check_ports(dns),
         check_prefix(recipe.technology, dns),
         check_ends(recipe),
         check_sections(recipe),
     ]
     .concat()
+}
+
+fn check_ports(dns: &DnsSection) -> Vec<String> {
+    let is_shared = dns.tls_port == Some(dns.port);
+    let problem = format!(
+        "[dns]: `tls-port` is `port`, {}: TLS needs a port of its own (RFC 7858 section 3.1)",
+        dns.port
+    );
+    is_shared.then_some(problem).into_iter().collect()
 }
 
 fn check_prefix(technology: Technology, dns: &DnsSection) -> Vec<String> {
@@ -142,6 +152,12 @@ mod tests {
     }
 
     #[test]
+    fn tls_has_a_port_of_its_own() {
+        let told = with(DNS64, "tls-port = 853", "tls-port = 53");
+        assert!(told[0].contains("`tls-port` is `port`, 53"), "{told:?}");
+    }
+
+    #[test]
     fn a_dns64_server_has_a_prefix_and_an_authority_has_none() {
         let prefix = "prefix = \"64:ff9b::/96\"";
         assert!(with(DNS64, prefix, "")[0].contains("`prefix` is missing"));
@@ -205,7 +221,7 @@ mod tests {
             "{siit:?}"
         );
         let without = DNS64
-            .replace("[dns]", "")
+            .replace("[dns]\ntls-port = 853\n", "")
             .replace("prefix = \"64:ff9b::/96\"", "");
         assert!(told(&without)[0].contains("[dns] is missing"));
         let stray = format!("{DNS64}\n[translation]\nprefix = \"64:ff9b::/96\"\n");

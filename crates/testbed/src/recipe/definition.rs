@@ -230,6 +230,9 @@ pub struct DnsSection {
     /// The port on which it listens.
     #[serde(default = "domain")]
     pub port: u16,
+    /// The port on which it listens for DNS over TLS (RFC 7858); `None` if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls_port: Option<u16>,
     /// The prefix (RFC 6052) in which it synthesises addresses. Required for DNS64 servers, and not allowed for others.
     #[serde(default)]
     pub prefix: Option<Ipv6Net>,

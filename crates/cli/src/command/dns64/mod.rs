@@ -10,6 +10,7 @@ use sixbench_engine::Layout;
 use sixbench_engine::dns::names::NamePopulation;
 use sixbench_engine::dns::{
     AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExpectedAnswers, QueryConnectionSettings,
+    ServerIdentity, TlsProfile,
 };
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::plan::{
@@ -22,7 +23,9 @@ use sixbench_plan::standard_trial;
 use sixbench_report::event_words::certified;
 use sixbench_report::trial_words;
 use sixbench_runner::{OwnFile, WatchedTester, is_local, links_of_server, owner, stop};
+use std::fs;
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::time::Duration;
 
 /// The longest trial of the self-test, nanoseconds.
@@ -38,6 +41,7 @@ pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
         .as_deref()
         .map(query_file::read)
         .transpose()?;
+    let connections = connections(&arguments)?;
     let ends = isolation(arguments.isolation.force).admit(ends(&arguments))?;
     tell!("{}", statement(arguments.server));
     let stop = stop::install()?;
@@ -56,7 +60,8 @@ pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
         .warnings()
         .iter()
         .for_each(|warning| tell!("warning: {warning}"));
-    let mut tester = DnsTester::new(ends, settings(&arguments, queries), layout, stop.clone());
+    let settings = settings(&arguments, queries, connections);
+    let mut tester = DnsTester::new(ends, settings, layout, stop.clone());
     tester.probe(Duration::ZERO)?;
     let self_test_ns = arguments.duration_ns.min(LONGEST_SELF_TEST_NS);
     if let Some(certificate) = tester.certify(arguments.rate, self_test_ns)? {
@@ -103,8 +108,11 @@ fn check(arguments: &args::Dns64) -> Result<(), Failed> {
         != (TCP_CONNECTIONS, TCP_OUTSTANDING);
     if is_udp && has_tcp_options {
         return Err(Failed::usage(
-            "--tcp-connections and --tcp-outstanding need --transport tcp",
+            "--tcp-connections and --tcp-outstanding need --transport tcp or tls",
         ));
+    }
+    if arguments.tls_ca.is_some() && arguments.transport != QueryTransport::Tls {
+        return Err(Failed::usage("--tls-ca needs --transport tls"));
     }
     if arguments.duration_ns == 0 || arguments.rate.frames_in(arguments.duration_ns) == 0 {
         return Err(Failed::usage(
@@ -135,10 +143,36 @@ fn ends(arguments: &args::Dns64) -> DnsEnds {
     DnsEnds {
         client_namespace: None,
         client: arguments.from,
-        server: SocketAddr::new(arguments.server, arguments.port),
+        server: SocketAddr::new(arguments.server, port(arguments)),
         authority,
         external: None,
     }
+}
+
+fn port(arguments: &args::Dns64) -> u16 {
+    let usual = arguments.transport.default_port();
+    arguments.port.unwrap_or(usual)
+}
+
+/// Returns the connections that the arguments ask for; `None` over UDP.
+fn connections(arguments: &args::Dns64) -> Result<Option<QueryConnectionSettings>, Failed> {
+    let connections = QueryConnectionSettings::new(&asked(arguments));
+    let Some(file) = &arguments.tls_ca else {
+        return Ok(connections);
+    };
+    let identity = identity(file, arguments.tls_name.as_deref())?;
+    let tls = Some(TlsProfile::Strict(identity));
+    Ok(connections.map(|connections| QueryConnectionSettings { tls, ..connections }))
+}
+
+/// Reads the identity that the server must prove.
+fn identity(file: &Path, name: Option<&str>) -> Result<ServerIdentity, Failed> {
+    let shown = file.display();
+    let text = fs::read(file).map_err(|error| {
+        Failed::usage(format!("cannot read the certificates of {shown}: {error}"))
+    })?;
+    ServerIdentity::new(&text, name)
+        .map_err(|error| Failed::usage(format!("--tls-ca {shown}: {error}")))
 }
 
 fn role(arguments: &args::Dns64) -> DnsRole {
@@ -174,7 +208,11 @@ fn asked(arguments: &args::Dns64) -> DnsTest {
     }
 }
 
-fn settings(arguments: &args::Dns64, queries: Option<QueryFile>) -> DnsSettings {
+fn settings(
+    arguments: &args::Dns64,
+    queries: Option<QueryFile>,
+    tcp: Option<QueryConnectionSettings>,
+) -> DnsSettings {
     let prefix = (!arguments.authoritative).then_some(arguments.prefix);
     let asked = asked(arguments);
     let population = NamePopulation {
@@ -198,10 +236,7 @@ fn settings(arguments: &args::Dns64, queries: Option<QueryFile>) -> DnsSettings 
         burst: arguments.burst,
         records: arguments.csv.clone(),
         queries,
-        tcp: (arguments.transport == QueryTransport::Tcp).then_some(QueryConnectionSettings {
-            connections: arguments.tcp_connections,
-            outstanding: arguments.tcp_outstanding,
-        }),
+        tcp,
     }
 }
 

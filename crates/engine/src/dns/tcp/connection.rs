@@ -2,10 +2,11 @@
 
 use super::super::sockets::{ID_STEP, IDENTIFIERS, NONE};
 use super::framing::{FrameReader, Misframed, frame};
-use mio::net::TcpStream;
+use super::stream::QueryStream;
+use super::tls::TlsStream;
 use sixbench_method::trial::dns::TcpCounts;
 use std::collections::VecDeque;
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind};
 
 /// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub(super) enum QueryConnectionState {
         /// The time.
         retry_ns: u64,
     },
-    /// An attempt that began at this time.
+    /// An attempt that began at this time, with the TLS handshake if there is one.
     Connecting {
         /// The time.
         since_ns: u64,
@@ -36,7 +37,7 @@ pub(super) enum Delivery {
 
 /// A connection of the client.
 pub(super) struct QueryConnection {
-    pub(super) stream: Option<TcpStream>,
+    pub(super) stream: Option<QueryStream>,
     pub(super) state: QueryConnectionState,
     /// True if an answer has come since it was established.
     pub(super) has_answered: bool,
@@ -94,6 +95,7 @@ impl QueryConnection {
     /// Returns whether the kernel has not taken all octets.
     pub(super) fn is_blocked(&self) -> bool {
         self.taken < self.outgoing.len()
+            || self.stream.as_ref().is_some_and(QueryStream::has_unsent)
     }
 
     /// Sends what may be sent: as long as no more than `most` queries wait for their answers, and the kernel takes all octets. Returns whether the
@@ -142,14 +144,16 @@ impl QueryConnection {
             match stream.write(&self.outgoing[self.taken..]) {
                 Ok(0) => return false,
                 Ok(octets) => self.taken += octets,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return false,
+                Err(error) => return error.kind() == ErrorKind::WouldBlock,
             }
         }
         self.outgoing.clear();
         self.taken = 0;
-        true
+        match stream.flush() {
+            Ok(()) => true,
+            Err(error) => error.kind() == ErrorKind::WouldBlock,
+        }
     }
 
     /// Reads once into `room`.
@@ -203,13 +207,50 @@ impl QueryConnection {
     /// Closes an established connection and counts what that ends. It is tried again at `retry_ns`.
     pub(super) fn close(&mut self, retry_ns: u64, counts: &mut TcpCounts) {
         counts.closed += 1;
+        self.count_tls_failure(counts);
         counts.misframed += u64::from(self.reader.is_within_message());
         counts.interrupted += u64::from(self.outstanding);
         self.reset(retry_ns);
     }
 
+    /// Counts an attempt that has failed. The next one is due at `retry_ns`.
+    pub(super) fn fail(&mut self, retry_ns: u64, counts: &mut TcpCounts) {
+        counts.refused += 1;
+        self.count_tls_failure(counts);
+        self.reset(retry_ns);
+    }
+
+    fn count_tls_failure(&self, counts: &mut TcpCounts) {
+        if let (Some(session), Some(counts)) = (self.session(), &mut counts.tls) {
+            session.count_failure(counts);
+        }
+    }
+
+    fn session(&self) -> Option<&TlsStream> {
+        self.stream.as_ref()?.tls()
+    }
+
+    /// Continues to establish the connection. Returns whether it has been established now.
+    ///
+    /// # Errors
+    /// The attempt has failed.
+    pub(super) fn establish(&mut self, counts: &mut TcpCounts) -> io::Result<bool> {
+        let Some(stream) = &mut self.stream else {
+            return Ok(false);
+        };
+        if !stream.establish()? {
+            return Ok(false);
+        }
+        self.state = QueryConnectionState::Open;
+        counts.opened += 1;
+        if let (Some(session), Some(counts)) = (self.session(), &mut counts.tls) {
+            session.count_session(counts);
+        }
+        Ok(true)
+    }
+
     /// Forgets the connection. Queries that wait to be sent are kept for the next one.
-    pub(super) fn reset(&mut self, retry_ns: u64) {
+    fn reset(&mut self, retry_ns: u64) {
         self.stream = None;
         self.state = QueryConnectionState::Closed { retry_ns };
         self.has_answered = false;

@@ -1,12 +1,16 @@
-//! The client's TCP connections to the server (RFC 7766). Query i of a thread belongs to connection i modulo their number; several queries are
+//! The client's TCP connections to the server (RFC 7766), with TLS on them (RFC 7858) or without. Query i of a thread belongs to connection i modulo their number; several queries are
 //! in flight on each, and answers may come in any order. A query that is due while its connection carries as many as it may, or while it
 //! is not established, waits here: the schedule goes on, and the time until the answer counts from when the query was due. What the server closes is opened again,
 //! but the queries that were sent on it are not sent again.
 
 mod connection;
 mod framing;
+mod stream;
 #[cfg(test)]
 mod tests;
+mod tls;
+
+pub use tls::{IdentityError, ServerIdentity, TlsProfile};
 
 use super::sockets::{Reply, local_address};
 use crate::delay::arrival::Polls;
@@ -15,30 +19,52 @@ use connection::{Delivery, QueryConnection, QueryConnectionState};
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 use sixbench_io::clock::Clock;
-use sixbench_method::trial::dns::TcpCounts;
+use sixbench_method::plan::{DnsTest, QueryTransport};
+use sixbench_method::trial::dns::{TcpCounts, TlsCounts};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
+use stream::QueryStream;
+use tls::TlsClient;
 
 /// Octets read in one call.
 const READ: usize = 64 * 1024;
 /// The time before the next attempt after one that failed, or after a connection without any answer, in nanoseconds.
 const PAUSE_NS: u64 = 100_000_000;
 
+/// The time that each TLS handshake may take longer because of the others, in nanoseconds: all of them share the cores of client and server.
+const HANDSHAKE_NS: u64 = 2_000_000;
+
 /// The client's use of TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryConnectionSettings {
     /// Connections of all threads.
     pub connections: u16,
     /// Queries that wait for their answers on each connection, at most.
     pub outstanding: u16,
+    /// TLS on each of them.
+    pub tls: Option<TlsProfile>,
 }
 
 impl QueryConnectionSettings {
+    /// Returns the settings of a test; `None` over UDP. Over TLS, any certificate is accepted.
+    pub fn new(dns: &DnsTest) -> Option<Self> {
+        let tls = match dns.transport {
+            QueryTransport::Udp => return None,
+            QueryTransport::Tcp => None,
+            QueryTransport::Tls => Some(TlsProfile::Opportunistic),
+        };
+        Some(Self {
+            connections: dns.tcp_connections,
+            outstanding: dns.tcp_outstanding,
+            tls,
+        })
+    }
+
     /// Returns the number of connections of a thread, which shares them with the others: one at least.
-    pub(crate) fn of_thread(self, share: ThreadShare) -> u16 {
+    pub(crate) fn of_thread(&self, share: ThreadShare) -> u16 {
         share.part_of(self.connections.into()).max(1) as u16
     }
 }
@@ -60,6 +86,7 @@ pub(crate) struct QueryConnections {
     from: SocketAddr,
     server: SocketAddr,
     outstanding: u16,
+    tls: Option<TlsClient>,
     /// The longest time for establishing a connection, in nanoseconds.
     patience_ns: u64,
     /// Connections that are not established.
@@ -76,11 +103,14 @@ impl QueryConnections {
     pub(crate) fn new(
         client: Option<IpAddr>,
         server: SocketAddr,
-        settings: QueryConnectionSettings,
-        patience_ns: u64,
+        settings: &QueryConnectionSettings,
+        timeout_ns: u64,
         key: u64,
     ) -> io::Result<Self> {
         let count = usize::from(settings.connections.max(1));
+        let profile = settings.tls.as_ref();
+        let tls = profile.map(|profile| TlsClient::new(profile, server.ip()));
+        let handshakes_ns = profile.map_or(0, |_| count as u64 * HANDSHAKE_NS);
         Ok(Self {
             connections: (0..count)
                 .map(|index| QueryConnection::new(sixbench_stats::mix(key ^ index as u64) as u16))
@@ -96,10 +126,15 @@ impl QueryConnections {
             from: local_address(client, server),
             server,
             outstanding: settings.outstanding.max(1),
-            patience_ns,
+            tls: tls.transpose()?,
+            patience_ns: timeout_ns + handshakes_ns,
             down: count,
             counts: TcpCounts {
                 connections: count as u64,
+                tls: profile.map(|profile| TlsCounts {
+                    is_verified: *profile != TlsProfile::Opportunistic,
+                    ..TlsCounts::default()
+                }),
                 ..TcpCounts::default()
             },
             message: Vec::new(),
@@ -274,30 +309,19 @@ impl QueryConnections {
     /// Returns whether a connection is established, after looking at the attempt to.
     fn is_established(&mut self, index: usize, now_ns: u64) -> bool {
         let connection = &mut self.connections[index];
-        let QueryConnectionState::Connecting { .. } = connection.state else {
+        if !connection.is_connecting() {
             return connection.state == QueryConnectionState::Open;
-        };
-        let Some(stream) = &connection.stream else {
+        }
+        let Ok(is_established) = connection.establish(&mut self.counts) else {
+            self.fail(index, now_ns);
             return false;
         };
-        match (stream.take_error(), stream.peer_addr()) {
-            (Ok(None), Ok(_)) => {
-                connection.state = QueryConnectionState::Open;
-                self.down -= 1;
-                self.counts.opened += 1;
-                true
-            }
-            (Ok(None), Err(error)) if error.kind() == io::ErrorKind::NotConnected => false,
-            _ => {
-                self.fail(index, now_ns);
-                false
-            }
-        }
+        self.down -= usize::from(is_established);
+        is_established
     }
 
     fn fail(&mut self, index: usize, now_ns: u64) {
-        self.counts.refused += 1;
-        self.connections[index].reset(now_ns + PAUSE_NS);
+        self.connections[index].fail(now_ns + PAUSE_NS, &mut self.counts);
     }
 
     /// Begins the attempts that are due, and ends those that take too long.
@@ -320,11 +344,15 @@ impl QueryConnections {
     }
 
     fn connect(&mut self, index: usize, now_ns: u64) -> io::Result<()> {
-        let mut stream = self.begin_to_connect()?;
+        let tcp = self.begin_to_connect()?;
+        let mut stream = match &self.tls {
+            None => QueryStream::Plain(tcp),
+            Some(tls) => QueryStream::Tls(Box::new(tls.stream(tcp)?)),
+        };
         let interest = Interest::READABLE | Interest::WRITABLE;
         self.poll
             .registry()
-            .register(&mut stream, Token(index), interest)?;
+            .register(stream.socket(), Token(index), interest)?;
         let connection = &mut self.connections[index];
         connection.stream = Some(stream);
         connection.state = QueryConnectionState::Connecting { since_ns: now_ns };
@@ -361,7 +389,7 @@ impl QueryConnections {
 
     /// Returns the counts of the connections.
     pub(crate) fn counts(&self) -> TcpCounts {
-        self.counts
+        self.counts.clone()
     }
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::dns::query::message;
 use sixbench_io::clock::Clock;
 use std::collections::BTreeSet;
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write as _};
 use std::net::{TcpListener, TcpStream as Plain};
 use std::time::Instant;
 
@@ -20,9 +20,10 @@ fn connections(server: &TcpListener, connections: u16, outstanding: u16) -> Quer
     let settings = QueryConnectionSettings {
         connections,
         outstanding,
+        tls: None,
     };
     let address = server.local_addr().expect("an address");
-    QueryConnections::new(None, address, settings, PATIENCE_NS, 1).expect("connections")
+    QueryConnections::new(None, address, &settings, PATIENCE_NS, 1).expect("connections")
 }
 
 fn established(
@@ -32,9 +33,14 @@ fn established(
 ) -> (QueryConnections, Vec<Plain>) {
     let mut client = connections(server, count, outstanding);
     client.establish(&Clock::new()).expect("established");
-    let accepted = (0..count).map(|_| server.accept().expect("a connection").0);
-    let accepted = accepted.collect();
+    let accepted = (0..count).map(|_| accept(server)).collect();
     (client, accepted)
+}
+
+fn accept(server: &TcpListener) -> Plain {
+    let (stream, _) = server.accept().expect("a connection");
+    stream.set_read_timeout(Some(LIMIT)).expect("a time limit");
+    stream
 }
 
 fn send(client: &mut QueryConnections, first: u64, count: usize) {
@@ -42,8 +48,7 @@ fn send(client: &mut QueryConnections, first: u64, count: usize) {
 }
 
 /// Reads this many queries, and returns the responses to them.
-fn responses(stream: &mut Plain, count: usize) -> Vec<Vec<u8>> {
-    stream.set_read_timeout(Some(LIMIT)).expect("a time limit");
+fn responses(stream: &mut impl Read, count: usize) -> Vec<Vec<u8>> {
     (0..count)
         .map(|_| {
             let mut length = [0; 2];
@@ -113,7 +118,7 @@ fn a_connection_that_the_server_closes_is_opened_again_and_what_waited_is_sent_t
     responses(&mut stream, 1);
     drop(stream);
     receive(&mut client, |_, client| client.counts().opened == 2);
-    let (mut stream, _) = server.accept().expect("a connection");
+    let mut stream = accept(&server);
     let all = responses(&mut stream, 1);
     stream.write_all(&all.concat()).expect("written");
     assert_eq!(receive(&mut client, |all, _| !all.is_empty()), [Some(4)]);
@@ -186,7 +191,7 @@ fn a_server_that_does_not_listen_is_tried_again_after_a_pause() {
     send(&mut client, 0, 1);
     let server = TcpListener::bind(address).expect("the same address");
     receive(&mut client, |_, client| client.counts().opened == 1);
-    let (mut stream, _) = server.accept().expect("a connection");
+    let mut stream = accept(&server);
     assert_eq!(responses(&mut stream, 1).len(), 1);
 }
 
@@ -195,6 +200,7 @@ fn threads_share_the_connections_so_that_there_are_no_more_than_asked_for() {
     let settings = QueryConnectionSettings {
         connections: 10,
         outstanding: 1,
+        tls: None,
     };
     let of = |threads: u64| -> Vec<u16> {
         (0..threads)

@@ -83,7 +83,7 @@ struct JsonAsked<'a> {
 pub(super) fn point<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns<'p>> {
     let dns = point.queries()?;
     let goal = point.first_goal();
-    let is_tcp = dns.transport == QueryTransport::Tcp;
+    let has_connections = dns.transport.has_connections();
     Some(JsonDns {
         role: dns.role,
         cached: dns.cached,
@@ -97,8 +97,8 @@ pub(super) fn point<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<Json
         burst: dns.burst.get(),
         authority: dns.authority.as_deref(),
         transport: dns.transport,
-        tcp_connections: is_tcp.then_some(dns.tcp_connections),
-        tcp_outstanding: is_tcp.then_some(dns.tcp_outstanding),
+        tcp_connections: has_connections.then_some(dns.tcp_connections),
+        tcp_outstanding: has_connections.then_some(dns.tcp_outstanding),
         queries: dns.queries.as_ref().map(|queries| JsonQueryFile {
             file: queries.file(),
             count: queries.queries().len(),

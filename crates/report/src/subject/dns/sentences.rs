@@ -176,6 +176,7 @@ fn conditions_phrase(conditions: QueryConditions, share: QueryShares) -> String 
     match conditions.transport {
         QueryTransport::Udp => names,
         QueryTransport::Tcp => format!("{names}, over TCP"),
+        QueryTransport::Tls => format!("{names}, over TLS"),
     }
 }
 

@@ -145,18 +145,18 @@ pub(super) fn connections(digest: &Digest) -> Table {
     let rows: Vec<ConnectionRow> = deciding(digest)
         .into_iter()
         .filter_map(|trial| {
-            let tcp = trial.asked.dns.tcp?;
+            let tcp = trial.asked.dns.tcp.as_ref()?;
             Some(ConnectionRow { trial, tcp })
         })
         .collect();
     let counts = CONNECTIONS.iter().map(|column| {
         Column::number(column.name, |row: &ConnectionRow| {
-            Cell::Count((column.count)(&row.tcp))
+            Cell::Count((column.count)(row.tcp))
         })
     });
     let columns = deciding_columns(|row: &ConnectionRow| &row.trial).chain(counts);
     Table::new("Connections of queries over TCP", columns, rows).with_note(
-        "The same trials, over TCP. Opened: established, the first ones included; refused: attempts that failed; closed: by the server, and opened \
+        "The same trials, over TCP, with TLS or without. Opened: established, the first ones included; refused: attempts that failed; closed: by the server, and opened \
          again; interrupted: queries that waited for their answers on those, and were not sent again; held back: queries that were due while their \
          connection carried as many as it may, was not established or took no more octets, which counts in their times; misframed: connections \
          with a length before a message that is below that of a header, or that ended within a message.",
@@ -166,7 +166,7 @@ pub(super) fn connections(digest: &Digest) -> Table {
 /// A deciding trial over TCP.
 struct ConnectionRow<'d> {
     trial: DecidingRow<'d>,
-    tcp: TcpCounts,
+    tcp: &'d TcpCounts,
 }
 
 /// A column of counts of connections.
@@ -206,7 +206,7 @@ fn table<'d>(
 }
 
 /// Returns the columns that identify a row's trial.
-fn deciding_columns<'d, Row: 'd>(
+pub(super) fn deciding_columns<'d, Row: 'd>(
     trial: for<'r> fn(&'r Row) -> &'r DecidingRow<'d>,
 ) -> impl Iterator<Item = Column<'d, Row>> {
     let of_test = [
@@ -226,10 +226,10 @@ fn deciding_columns<'d, Row: 'd>(
 }
 
 /// A deciding trial.
-struct DecidingRow<'d> {
+pub(super) struct DecidingRow<'d> {
     test: ServerTest<'d>,
     verdict: &'static str,
-    asked: QueryTrial<'d>,
+    pub(super) asked: QueryTrial<'d>,
 }
 
 impl DecidingRow<'_> {
@@ -258,7 +258,8 @@ impl DecidingRow<'_> {
     }
 }
 
-fn deciding<'d>(digest: &'d Digest<'d>) -> Vec<DecidingRow<'d>> {
+/// Returns the deciding trials of all tests.
+pub(super) fn deciding<'d>(digest: &'d Digest<'d>) -> Vec<DecidingRow<'d>> {
     digest
         .dns_points()
         .flat_map(|(point, dns)| deciding_of(ServerTest::new(digest, point, dns)))
