@@ -525,6 +525,56 @@ fn every_server_answers_each_query_over_tcp_connections_that_stay_open() {
     }
 }
 
+#[test]
+fn servers_that_serve_tls_answer_each_query_over_it() {
+    let _guard = ONE_AT_A_TIME.lock();
+    for name in SERVERS.into_iter().filter(|name| serves_tls(name)) {
+        let mut session = open(name, &over_tls(dns64()), None);
+        let (result, _) = trial(name, &mut session);
+        assert_all_right(name, &result);
+        let tcp = dns(&result).tcp.clone().expect("connections");
+        let tls = tcp.tls.as_ref().expect("sessions");
+        assert_eq!(tls.suites.values().sum::<u64>(), tcp.opened, "{tcp:?}");
+        assert!(tls.suite_list().starts_with("TLS 1.3 TLS_"), "{tcp:?}");
+        assert!(tcp.opened >= 3 && !tls.is_verified, "{name}: {tcp:?}");
+        if is_calm(&result) {
+            assert_eq!((tls.handshakes_failed, tls.broken), (0, 0), "{tcp:?}");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_serves_no_tls_is_not_asked_over_it() {
+    let told = |name: &str| {
+        let (recipe, test) = (recipe(name, &[]), test(name, &over_tls(dns64())));
+        profile::job(&recipe, &test, FrameSize::MINIMUM, 42, settings())
+            .map(|_| ())
+            .expect_err("no port")
+            .to_string()
+    };
+    let without: Vec<_> = SERVERS.iter().filter(|name| !serves_tls(name)).collect();
+    assert_eq!(without, [&"pdns-dns64"]);
+    let error = told("pdns-dns64");
+    assert!(
+        error.contains("serves no TLS: its [dns] has no `tls-port`"),
+        "{error}"
+    );
+}
+
+fn serves_tls(name: &str) -> bool {
+    recipe(name, &[])
+        .dns
+        .is_some_and(|dns| dns.tls_port.is_some())
+}
+
+/// Adds queries over three connections with TLS to a test.
+fn over_tls(dns: DnsTest) -> DnsTest {
+    DnsTest {
+        transport: QueryTransport::Tls,
+        ..over_tcp(dns)
+    }
+}
+
 /// Names of the namespace, in and outside of `names`, one that does not exist, and other types.
 const QUERY_FILE: &str = "; the first has its exact answer
 010-000-000-001.dns64perf.test AAAA

@@ -1,5 +1,7 @@
 //! Connections to a server of the test, which answers in any order, closes, or sends what is no message.
 
+mod tls;
+
 use super::*;
 use crate::dns::query::message;
 use sixbench_io::clock::Clock;
