@@ -6,7 +6,7 @@ use sixbench_method::plan::{QueryFile, QueryTransport};
 use sixbench_method::record::{LossCounter, LossSource, Watch};
 use sixbench_method::search::Limit;
 use sixbench_method::terms::{FrameRate, LossRatio};
-use sixbench_method::trial::dns::TcpCounts;
+use sixbench_method::trial::dns::{TcpCounts, TlsCounts};
 use sixbench_method::trial::{DelayBounds, TrialOutcome};
 
 #[test]
@@ -149,6 +149,45 @@ fn queries_of_a_file_over_tcp_have_their_codes_and_connections_in_every_format()
     ] {
         assert!(words.contains(told), "{told}: {words}");
     }
+}
+
+#[test]
+fn sessions_of_queries_over_tls_are_told_by_version_and_cipher_suite() {
+    let mut sample = Sample::of_dns_servers();
+    for test in &mut sample.plan.tests {
+        test.measure.dns_mut().expect("queries").transport = QueryTransport::Tls;
+    }
+    for result in sample.records.iter_mut().map(|record| &mut record.result) {
+        if let TrialOutcome::Queries(Some(dns)) = &mut result.outcome {
+            let suite = "TLS 1.3 TLS_AES_256_GCM_SHA384".to_owned();
+            let tls = TlsCounts {
+                suites: [(suite, 12)].into(),
+                resumed: 2,
+                handshakes_failed: 1,
+                first_error: Some("unexpected end".to_owned()),
+                ..TlsCounts::default()
+            };
+            dns.tcp = Some(TcpCounts {
+                connections: 10,
+                opened: 12,
+                tls: Some(tls),
+                ..TcpCounts::default()
+            });
+        }
+    }
+    let text = markdown(&sample.input()).replace('\u{a0}', " ");
+    for told in [
+        ", over TLS",
+        "TLS sessions of queries",
+        "TLS 1.3 TLS_AES_256_GCM_SHA384: 12",
+        "unexpected end",
+    ] {
+        assert!(text.replace("\\_", "_").contains(told), "{told}: {text}");
+    }
+    let words = sixbench_report::trial_words::queries(&sample.records[0].result);
+    let told = "  TLS            TLS 1.3 TLS_AES_256_GCM_SHA384: 12; resumed 2, handshakes failed 1, broken 0; certificate not verified\n  \
+                first error    unexpected end\n";
+    assert!(words.contains(told), "{words}");
 }
 
 #[test]

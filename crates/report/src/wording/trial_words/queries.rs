@@ -4,7 +4,7 @@ use super::counts::delays;
 use crate::wording::bound::Bound;
 use crate::wording::event_words::word;
 use sixbench_method::terms::LossRatio;
-use sixbench_method::trial::dns::{AuthorityCounts, DnsResult};
+use sixbench_method::trial::dns::{AuthorityCounts, DnsResult, TlsCounts};
 use sixbench_method::trial::{TrialResult, is_upper_bound};
 use sixbench_method::units::{counted, show_ns, show_rate};
 use std::fmt::Write;
@@ -138,6 +138,31 @@ fn file_and_connections(dns: &DnsResult) -> String {
             counted(tcp.connections, "connection"),
             kinds.join(", ")
         );
+    }
+    if let Some(tls) = dns.tcp.as_ref().and_then(|tcp| tcp.tls.as_ref()) {
+        text += &sessions(tls);
+    }
+    text
+}
+
+/// Returns what is said of TLS sessions, in one line or two.
+fn sessions(tls: &TlsCounts) -> String {
+    let suites = if tls.suites.is_empty() {
+        "no session".to_owned()
+    } else {
+        tls.suite_list()
+    };
+    let verified = if tls.is_verified {
+        "verified"
+    } else {
+        "not verified"
+    };
+    let mut text = format!(
+        "  TLS            {suites}; resumed {}, handshakes failed {}, broken {}; certificate {verified}\n",
+        tls.resumed, tls.handshakes_failed, tls.broken
+    );
+    if let Some(error) = &tls.first_error {
+        let _ = writeln!(text, "  first error    {error}");
     }
     text
 }

@@ -6,6 +6,7 @@ mod grid;
 mod names;
 mod repeated;
 mod selftest;
+mod sessions;
 mod times;
 
 use crate::digest::{Digest, PointDigest, common_goal};
@@ -33,6 +34,7 @@ pub(crate) fn trials(digest: &Digest) -> Vec<Table> {
         answers::errors(digest),
         answers::response_codes(digest),
         answers::connections(digest),
+        sessions::table(digest),
         names::caching(digest),
         names::authority(digest),
         times::classic(digest),
