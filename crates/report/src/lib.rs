@@ -18,6 +18,7 @@ pub use format::document::{Document, ReportFile};
 pub use format::html::STYLE;
 pub use format::json::{FORMAT, schema as results_schema};
 pub use format::latex::PaperStyle;
+pub use format::latex::table_file::{FOLDER as PAPER_TABLES, MARK as PAPER_TABLE_MARK};
 pub use format::paper::{FOLDER as PAPER_FIGURES, MARK as PAPER_FIGURE_MARK};
 pub use page::{comparison, dimension, history};
 pub use wording::{event_words, expectations, trial_words};

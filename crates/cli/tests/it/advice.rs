@@ -90,10 +90,12 @@ const LIBRARIES: [&str; 8] = [
     "runner",
 ];
 
-/// Texts of libraries that are not errors: comments in `resolved.toml` and `run.bib`, an explanation, the caveats of an estimate, and files in an archive.
-const NO_ERRORS: [&str; 7] = [
+/// Texts of libraries that are not errors: comments in `resolved.toml`, `run.bib` and `results.tex`, an explanation, the caveats of an estimate, and files in
+/// an archive.
+const NO_ERRORS: [&str; 8] = [
     "plan/src/resolved.rs",
     "report/src/format/bibliography.rs",
+    "report/src/format/latex/style.rs",
     "report/src/page/dimension/caveats.rs",
     "report/src/findings/warning.rs",
     "report/src/subject/requirements/tables.rs",

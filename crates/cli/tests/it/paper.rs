@@ -54,6 +54,27 @@ fn the_style_of_a_paper_is_kept_when_it_is_written_again() {
 }
 
 #[test]
+fn every_table_has_a_file_that_the_whole_reads_and_old_ones_are_removed() {
+    let scratch = Scratch::new("tables");
+    let results = simulated(&scratch);
+    let folder = "results/exports/latex/tables";
+    fs::create_dir_all(scratch.path(folder)).expect("a folder");
+    let gone = scratch.write(
+        &format!("{folder}/gone.tex"),
+        "% A table of sixbench. Of an earlier report.\n",
+    );
+    let own = scratch.write(&format!("{folder}/own.tex"), "% of the user\n");
+    export(&[&results, "--to", "latex"]);
+    assert!(!Path::new(&gone).exists(), "it is outdated");
+    assert!(Path::new(&own).exists(), "it is not ours");
+    let whole = fs::read_to_string(scratch.path("results/exports/latex/results.tex"));
+    let whole = whole.expect("results.tex");
+    let read = whole.matches("\\input{\\sixbenchfolder tables/").count();
+    assert!(read > 3, "{whole}");
+    assert_eq!(names_in(scratch.path(folder)).len(), read + 1);
+}
+
+#[test]
 fn another_style_is_a_mistake_of_the_command_line() {
     let refused = output(&["report", "--style", "three-column", "."]);
     assert_eq!(refused.status.code(), Some(2));

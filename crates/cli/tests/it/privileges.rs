@@ -95,6 +95,7 @@ fn a_report_is_written_by_the_user_whose_results_they_are_and_through_no_link() 
             "exports",
             "exports/latex",
             "exports/latex/figures",
+            "exports/latex/tables",
             "exports/latex/results.tex",
         ] {
             assert_eq!(owner(&format!("{results}/{file}")), user, "{file}");
@@ -104,7 +105,12 @@ fn a_report_is_written_by_the_user_whose_results_they_are_and_through_no_link() 
         fs::create_dir(scratch.path("elsewhere")).expect("a folder");
         fs::set_permissions(scratch.path("elsewhere"), fs::Permissions::from_mode(0o777))
             .expect("own");
-        for folder in ["exports/latex/figures", "exports/latex", "exports"] {
+        for folder in [
+            "exports/latex/tables",
+            "exports/latex/figures",
+            "exports/latex",
+            "exports",
+        ] {
             let folder = format!("{results}/{folder}");
             fs::remove_dir_all(&folder).expect("removed");
             symlink(scratch.path("elsewhere"), &folder).expect("a link");

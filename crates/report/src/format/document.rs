@@ -16,6 +16,7 @@ use crate::format::html;
 use crate::format::json;
 use crate::format::latex;
 use crate::format::latex::PaperStyle;
+use crate::format::latex::table_file::TableFile;
 use crate::format::markdown;
 use crate::format::methods;
 use crate::format::paper;
@@ -41,6 +42,7 @@ pub struct Document<'a> {
     code: OnceLock<Table>,
     results: OnceLock<Vec<Chapter>>,
     evidence: OnceLock<Vec<Chapter>>,
+    table_files: OnceLock<Vec<TableFile>>,
 }
 
 /// The name and the text of a file of a report.
@@ -136,12 +138,17 @@ impl<'a> Document<'a> {
             code: OnceLock::new(),
             results: OnceLock::new(),
             evidence: OnceLock::new(),
+            table_files: OnceLock::new(),
         })
     }
 
     /// Returns the document with its LaTeX tables in the style of this kind of paper.
     pub fn with_style(self, style: PaperStyle) -> Self {
-        Self { style, ..self }
+        Self {
+            style,
+            table_files: OnceLock::new(),
+            ..self
+        }
     }
 
     /// Returns the text of one file of the report; `None` if the run has nothing for it, or if no file has this name.
@@ -192,7 +199,7 @@ impl<'a> Document<'a> {
                 .transpose()
         });
         let figures = std::iter::once_with(|| self.shown_figures()).flatten();
-        let of_papers = std::iter::once_with(|| self.shown_paper_figures()).flatten();
+        let of_papers = std::iter::once_with(|| self.shown_parts_of_papers()).flatten();
         formats.chain(figures.chain(of_papers).map(Ok))
     }
 
@@ -201,10 +208,10 @@ impl<'a> Document<'a> {
         self.figures().map(|(name, text)| (name, shown(text)))
     }
 
-    /// Returns the panels for papers as they are written to files.
-    pub(crate) fn shown_paper_figures(&self) -> impl Iterator<Item = ReportFile> {
-        self.paper_figures()
-            .into_iter()
+    /// Returns the tables and the panels for papers as they are written to files.
+    pub(crate) fn shown_parts_of_papers(&self) -> impl Iterator<Item = ReportFile> {
+        self.paper_tables()
+            .chain(self.paper_figures())
             .map(|(name, text)| (name, shown(text)))
     }
 
@@ -265,12 +272,26 @@ impl<'a> Document<'a> {
 
     /// Returns the panels of the figures as files for papers: their names, with the folder `figures`, and LaTeX.
     pub fn paper_figures(&self) -> Vec<(String, String)> {
+        paper::files(self.drawn(), self.style, &self.run_in_brief())
+    }
+
+    /// Returns the tables as files for papers, which `results.tex` reads: their names, with the folder `tables`, and LaTeX.
+    pub fn paper_tables(&self) -> impl Iterator<Item = ReportFile> {
+        let run = self.run_in_brief();
+        self.table_files()
+            .iter()
+            .map(move |file| (file.path(), file.text(&run)))
+    }
+
+    pub(crate) fn table_files(&self) -> &[TableFile] {
+        self.table_files
+            .get_or_init(|| latex::table_files(self, self.style))
+    }
+
+    /// Returns the name of the plan, and when and where it was measured.
+    fn run_in_brief(&self) -> String {
         let input = self.digest.input;
-        paper::files(
-            self.drawn(),
-            self.style,
-            &format!("{}: {}", input.plan.name, origin::sentence(&self.digest)),
-        )
+        format!("{}: {}", input.plan.name, origin::sentence(&self.digest))
     }
 
     fn drawn(&self) -> impl Iterator<Item = &Figure> {

@@ -5,7 +5,7 @@ use super::download::ROOT;
 use crate::ReportError;
 use sixbench_method::plan::ExportFormat;
 
-/// Returns the names of a format's files other than figures.
+/// Returns the names of a format's files other than figures, and the tables of papers.
 fn names(format: ExportFormat) -> &'static [&'static str] {
     match format {
         ExportFormat::Latex => &["results.tex", "methods.tex", "run.bib"],
@@ -59,12 +59,12 @@ impl Document<'_> {
         format: ExportFormat,
     ) -> impl Iterator<Item = Result<ReportFile, ReportError>> {
         let has_figures = format == ExportFormat::Svg;
-        let has_panels = format == ExportFormat::Latex;
+        let is_of_papers = format == ExportFormat::Latex;
         let figures = has_figures.then(|| self.shown_figures());
-        let panels = has_panels.then(|| self.shown_paper_figures());
+        let parts = is_of_papers.then(|| self.shown_parts_of_papers());
         let drawn = figures.into_iter().flatten();
         self.named(names(format))
-            .chain(drawn.chain(panels.into_iter().flatten()).map(Ok))
+            .chain(drawn.chain(parts.into_iter().flatten()).map(Ok))
     }
 
     fn named(

@@ -265,7 +265,7 @@ fn a_lower_bound_is_in_no_file_a_number_without_its_sign() {
             "report.html",
             "results.csv",
             "points.csv",
-            "results.tex",
+            "tables/throughput.tex",
             "results.md",
             "results.json",
             "junit.xml",

@@ -53,12 +53,33 @@ pub(crate) fn scaling_csv(input: &Input) -> Option<String> {
 }
 
 pub(crate) fn latex(input: &Input) -> String {
-    file(input, "results.tex").expect("tables")
+    latex_for(input, PaperStyle::default())
 }
 
-/// Returns `results.tex` for a paper of this style.
+/// Returns `results.tex` for a paper of this style as TeX reads it: with the files of the tables in place of the lines that read them.
 pub(crate) fn latex_for(input: &Input, style: PaperStyle) -> String {
-    file_for(input, style, "results.tex")
+    let mut files = latex_files(input, style).into_iter();
+    let (_, mut text) = files.next().expect("results.tex");
+    for (name, table) in files {
+        let line = format!(
+            "\\input{{\\sixbenchfolder {}}}\n",
+            name.trim_end_matches(".tex")
+        );
+        assert_eq!(text.matches(&line).count(), 1, "{name} is read once");
+        text = text.replace(&line, &table);
+    }
+    assert!(!text.contains("\\input{"), "all that is read is there");
+    text
+}
+
+/// Returns `results.tex` for a paper of this style, and the files that it reads.
+pub(crate) fn latex_files(input: &Input, style: PaperStyle) -> Vec<(String, String)> {
+    let document = Document::new(input).expect("a report").with_style(style);
+    let text = document.file("results.tex").expect("a report");
+    let results = ("results.tex".to_owned(), text.expect("tables"));
+    std::iter::once(results)
+        .chain(document.paper_tables())
+        .collect()
 }
 
 /// Returns `methods.tex` for a paper of this style.

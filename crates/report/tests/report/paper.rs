@@ -1,7 +1,7 @@
 //! The parts of a report for papers, and its LaTeX files compiled with pdflatex, alone and as parts of a paper. If TeX is not installed, the tests say
 //! so and compile nothing.
 
-use crate::formats::{figures, latex_for, methods, methods_for, paper_figures};
+use crate::formats::{figures, latex_files, latex_for, methods, methods_for, paper_figures};
 use crate::sample::Sample;
 use sixbench_method::record::{CoreLoad, Warning};
 use sixbench_method::trial::Fault;
@@ -43,7 +43,16 @@ impl TexFolder {
     }
 
     fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.0.join(name), text).expect("a file");
+        let path = self.0.join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    }
+
+    /// Writes `results.tex` and the files that it reads below a folder of this name, which is empty or ends in `/`.
+    fn write_results(&self, below: &str, sample: &Sample, style: PaperStyle) {
+        for (name, text) in latex_files(&sample.input(), style) {
+            self.write(&format!("{below}{name}"), &text);
+        }
     }
 
     /// Compiles a text and returns TeX's log without its line breaks.
@@ -109,7 +118,9 @@ fn assert_compiles_alone(style: PaperStyle) {
     }
     for (name, sample) in samples() {
         let folder = TexFolder::new(&format!("{style:?}-{name}"));
-        assert_fits(name, &folder.compile(&latex_for(&sample.input(), style)));
+        folder.write_results("", &sample, style);
+        let results = std::fs::read_to_string(folder.0.join("results.tex")).expect("a file");
+        assert_fits(name, &folder.compile(&results));
     }
 }
 
@@ -134,16 +145,53 @@ fn a_paper_takes_the_tables_in_and_refers_to_them_twice_compiled() {
         (PaperStyle::OneColumn, ""),
         (PaperStyle::TwoColumn, "[twocolumn]"),
     ] {
-        folder.write("results.tex", &latex_for(&sample.input(), style));
+        folder.write_results("run/", &sample, style);
         let paper = format!(
             "\\documentclass{class}{{article}}\n\\usepackage{{array,booktabs}}\n\\begin{{document}}\n\\listoftables\n\
-             See table~\\ref{{tab:sixbench-throughput}}.\n\\input{{results}}\nThe end.\n\\end{{document}}\n"
+             See table~\\ref{{tab:sixbench-throughput}}.\n\\def\\sixbenchfolder{{run/}}\\input{{run/results}}\nThe end.\n\\end{{document}}\n"
         );
         folder.compile(&paper);
         let log = folder.compile(&paper);
         assert_fits(class, &log);
         assert!(!log.contains("undefined references"), "{log}");
     }
+}
+
+#[test]
+fn a_paper_of_two_columns_takes_a_single_table_in() {
+    if !has_pdflatex() {
+        return;
+    }
+    let folder = TexFolder::new("single");
+    folder.write_results("", &Sample::complete(), PaperStyle::TwoColumn);
+    let paper = "\\documentclass[twocolumn]{article}\n\\usepackage{array,booktabs}\n\\begin{document}\n\
+                 See table~\\ref{tab:sixbench-throughput}.\n\\input{tables/throughput}\n\\end{document}\n";
+    folder.compile(paper);
+    let log = folder.compile(paper);
+    assert_fits("single", &log);
+    assert!(!log.contains("undefined references"), "{log}");
+}
+
+#[test]
+fn the_tables_name_the_command_for_the_other_style_and_repeat_no_column() {
+    let text = latex_for(&Sample::complete().input(), PaperStyle::OneColumn);
+    let style = text.lines().find(|line| line.starts_with("% Style: "));
+    assert_eq!(
+        style,
+        Some("% Style: one-column. For a two-column paper: sixbench report --style two-column DIR")
+    );
+    let (_, throughput) = text
+        .split_once("\\label{tab:sixbench-throughput}")
+        .expect("the first table");
+    let head = throughput
+        .split_once("\\midrule")
+        .map(|(head, _)| head)
+        .expect("a head");
+    assert!(head.contains("Median & Min & Max & n"), "{head}");
+    assert!(
+        throughput.contains("P1 and P99 are left out: in every row they are Min and Max."),
+        "{throughput}"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The views of what devices do with the requirements of RFCs.
 
-use crate::formats::{html, json, markdown, terminal};
+use crate::formats::{html, json, latex, markdown, terminal};
 use crate::sample::Sample;
 use crate::sample::requirements::{every_finding, every_finding_under_load};
 use sixbench_method::fixtures::{judged_vector, loaded_finding, requirement_load};
@@ -312,7 +312,7 @@ fn every_format_says_what_differs_from_the_quiet_run() {
     assert!(terminal(&sample.input(), 160, false).contains(line));
     let page = html(&sample.input()).expect("a page");
     assert!(page.contains(line) && page.contains("Requirements under load"));
-    let tex = exported(&sample, ExportFormat::Latex, "results.tex");
+    let tex = latex(&sample.input());
     assert!(tex.contains("Requirements under load"), "{tex}");
     let csv = exported(&sample, ExportFormat::Csv, "requirements.csv");
     let row = csv.lines().find(|row| row.contains(",46-udp,"));

@@ -61,27 +61,52 @@ pub(crate) fn write(
     })?
 }
 
-/// Removes the figures for papers that an earlier report had and this one has not: they would be outdated. Files of other names, and
-/// those that do not say that they are figures of a run, stay.
-fn remove_old_figures(folder: &Folder, written: &[String]) {
-    let Ok(figures) = folder.folder(report::PAPER_FIGURES) else {
-        return;
-    };
-    let is_ours = |name: &OsStr| {
-        figures
-            .text(name)
-            .is_ok_and(|text| text.starts_with(report::PAPER_FIGURE_MARK))
-    };
-    for name in figures.files().unwrap_or_default() {
-        let own = format!("{}/{}", report::PAPER_FIGURES, name.display());
-        let is_written = written.contains(&own);
-        if Path::new(&name).extension().is_some_and(|end| end == "tex")
-            && !is_written
-            && is_ours(&name)
-        {
-            // One that cannot be removed is old, and does no other harm.
-            let _ = figures.remove(name);
+/// The folders of parts of papers beside `results.tex`, each with the beginning of its files.
+const PARTS_OF_PAPERS: [PartsOfPapers; 2] = [
+    PartsOfPapers {
+        folder: report::PAPER_FIGURES,
+        mark: report::PAPER_FIGURE_MARK,
+    },
+    PartsOfPapers {
+        folder: report::PAPER_TABLES,
+        mark: report::PAPER_TABLE_MARK,
+    },
+];
+
+/// Figures or tables for papers, which have a folder of their own.
+struct PartsOfPapers {
+    folder: &'static str,
+    /// The beginning of each of the files.
+    mark: &'static str,
+}
+
+/// Removes the figures and tables for papers that an earlier report had and this one has not: they would be outdated. Files of other names, and those
+/// that do not say that they are of a run, stay.
+fn remove_old_parts_of_papers(folder: &Folder, written: &[String]) {
+    for parts in PARTS_OF_PAPERS {
+        parts.remove_old(folder, written);
+    }
+}
+
+impl PartsOfPapers {
+    fn remove_old(&self, folder: &Folder, written: &[String]) {
+        let Ok(parts) = folder.folder(self.folder) else {
+            return;
+        };
+        for name in parts.files().unwrap_or_default() {
+            let own = format!("{}/{}", self.folder, name.display());
+            let is_tex = Path::new(&name).extension().is_some_and(|end| end == "tex");
+            if is_tex && !written.contains(&own) && self.has_mark(&parts, &name) {
+                // One that cannot be removed is old, and does no other harm.
+                let _ = parts.remove(name);
+            }
         }
+    }
+
+    fn has_mark(&self, parts: &Folder, name: &OsStr) -> bool {
+        parts
+            .text(name)
+            .is_ok_and(|text| text.starts_with(self.mark))
     }
 }
 
@@ -132,7 +157,7 @@ fn write_beside_report(folder: &Folder, document: &report::Document<'_>) -> Resu
         .into_iter()
         .flat_map(|format| document.export(format));
     let written = write_texts(folder, files)?;
-    remove_old_figures(folder, &written);
+    remove_old_parts_of_papers(folder, &written);
     Ok(())
 }
 
@@ -216,7 +241,7 @@ fn write_export(
         make_folder(folder, EXPORTS).and_then(|exports| make_folder(&exports, format.word()));
     let exports = exports.map_err(cannot_write(&path))?;
     let names = write_texts(&exports, files)?;
-    remove_old_figures(&exports, &names);
+    remove_old_parts_of_papers(&exports, &names);
     Ok(names.iter().map(|name| path.join(name)).collect())
 }
 

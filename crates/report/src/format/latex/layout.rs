@@ -122,7 +122,7 @@ fn ascending(columns: impl Iterator<Item = usize>) -> Vec<usize> {
 }
 
 /// Returns the table with these columns only, without notes.
-fn subset(table: &Table, columns: &[usize]) -> Table {
+pub(super) fn subset(table: &Table, columns: &[usize]) -> Table {
     let rows = table
         .rows
         .iter()

@@ -4,6 +4,13 @@ use super::style::PaperStyle;
 use crate::layout::latex::escaped;
 use std::fmt;
 
+/// The command for a character that the fonts of pdfLaTeX lack.
+pub(crate) const CHARACTERS: &str = "\
+    % A character that the fonts of pdfLaTeX lack; XeLaTeX and LuaLaTeX print it where their font has it.\n\
+    \\providecommand\\sixbenchchar{}%\n\
+    \\ifdefined\\Umathcode\\protected\\def\\sixbenchchar#1{\\char\"#1\\relax}%\n\
+    \\else\\protected\\def\\sixbenchchar#1{{\\scriptsize U+#1}}\\fi\n";
+
 /// The commands before the text. `\@nodocument` is `\relax` once a document has begun, in which case this file is part of a paper.
 pub(crate) struct Preamble {
     /// The class of the stand-alone file, with its options.
@@ -69,10 +76,7 @@ impl fmt::Display for Preamble {
              \\def\\sixbenchend{{{ending}\\end{{document}}}}\n\
              \\fi\n\
              \\makeatother\n\
-             % A character that the fonts of pdfLaTeX lack; XeLaTeX and LuaLaTeX print it where their font has it.\n\
-             \\providecommand\\sixbenchchar{{}}%\n\
-             \\ifdefined\\Umathcode\\protected\\def\\sixbenchchar#1{{\\char\"#1\\relax}}%\n\
-             \\else\\protected\\def\\sixbenchchar#1{{{{\\scriptsize U+#1}}}}\\fi\n\
+             {CHARACTERS}\
              \\sixbenchbegin\n"
         )
     }

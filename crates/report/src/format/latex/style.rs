@@ -30,11 +30,10 @@ pub(super) const STYLE_LINE: &str = "% Style: ";
 impl PaperStyle {
     /// Returns the style for which a `results.tex` was written; `None` if it does not record one.
     pub fn of_file(text: &str) -> Option<Self> {
-        text.lines()
-            .find_map(|line| line.strip_prefix(STYLE_LINE))?
-            .trim_end_matches('.')
-            .parse()
-            .ok()
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix(STYLE_LINE))?;
+        line.split('.').next()?.parse().ok()
     }
 
     /// Returns its word on the command line.
@@ -42,6 +41,14 @@ impl PaperStyle {
         match self {
             Self::OneColumn => "one-column",
             Self::TwoColumn => "two-column",
+        }
+    }
+
+    /// Returns the command that writes the files for the other column layout, as the end of a comment.
+    pub(super) fn hint_on_the_other(self) -> &'static str {
+        match self {
+            Self::OneColumn => "For a two-column paper: sixbench report --style two-column DIR",
+            Self::TwoColumn => "For a paper of one column: sixbench report --style one-column DIR",
         }
     }
 
@@ -66,5 +73,23 @@ impl PaperStyle {
             Self::OneColumn => "a4paper",
             Self::TwoColumn => "a4paper,twocolumn",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_records_its_style_with_or_without_the_command_for_the_other() {
+        let style = |line: &str| PaperStyle::of_file(&format!("% a plan\n{line}\n"));
+        let own = format!(
+            "{STYLE_LINE}two-column. {}",
+            PaperStyle::TwoColumn.hint_on_the_other()
+        );
+        assert_eq!(style(&own), Some(PaperStyle::TwoColumn));
+        assert_eq!(style("% Style: two-column."), Some(PaperStyle::TwoColumn));
+        assert_eq!(style("% Style: three-column."), None);
+        assert_eq!(style("no style"), None);
     }
 }
