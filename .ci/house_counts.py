@@ -23,7 +23,7 @@ PICKED = re.compile(r"(?:[!=]= |matches!\([^;{]*|if let (?:Some\()?)(?:Family|Re
 TUPLE_PARAMETER = re.compile(r"(?:\(|,)\s*\((?:mut )?\w+, (?:mut )?[^():]*\): \(")
 TEXT_ERROR = re.compile(r"Result<[^<>]*(?:<[^<>]*>)?[^<>]*, String>")
 # Neither a color, a line of C, a part of a URL, nor a number in LaTeX.
-TEXT_COLUMN = re.compile(r'(?<!\\)"#(?!define |ifndef |section-|[0-9a-f]{6}")\w')
+TEXT_COLUMN = re.compile(r'(?<!\\)"#(?!define |ifndef |section-|run"|[0-9a-f]{6}")\w')
 OTHER_FILE = re.compile(r"^(?:#\[[^\n]*\]\n)*(?:pub(?:\([^)]*\))? )?mod \w+;", re.M)
 # Names that say nothing of what a type is: participles, adverbs, pronouns.
 BARE_TYPES = """Told Lopsided Fed Below Over Left Lent Kept Held Tried Used Which What Words Open Single Spoilt Unfit Resting Remembering TooNear

@@ -258,6 +258,8 @@ fn the_same_results_give_the_same_archive_which_the_usual_tools_unpack_and_check
         fs::read(format!("{results}/trials.jsonl")).expect("trials")
     );
 
+    assert_describes_itself(&folder);
+
     // The unpacked files are a results directory, which gives the same archive again.
     let third = scratch.path("third.tar.zst");
     assert_eq!(
@@ -267,6 +269,52 @@ fn the_same_results_give_the_same_archive_which_the_usual_tools_unpack_and_check
         Some(0)
     );
     assert!(fs::read(&first).expect("octets") == fs::read(&third).expect("octets"));
+}
+
+/// Fails unless the metadata of an unpacked archive are those that RO-Crate 1.2 requires, with an entity for each file.
+fn assert_describes_itself(folder: &Path) {
+    let text = fs::read_to_string(folder.join("ro-crate-metadata.json")).expect("metadata");
+    let metadata: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let graph = metadata["@graph"].as_array().expect("entities");
+    let entity = |id: &str| {
+        let found = graph.iter().find(|entity| entity["@id"] == id);
+        found.unwrap_or_else(|| panic!("no entity {id}: {text}"))
+    };
+    let descriptor = entity("ro-crate-metadata.json");
+    assert_eq!(
+        descriptor["conformsTo"]["@id"],
+        "https://w3id.org/ro/crate/1.2"
+    );
+    assert_eq!(descriptor["about"]["@id"], "./");
+    let root = entity("./");
+    assert_eq!(root["@type"], "Dataset");
+    for property in ["name", "description", "datePublished", "license"] {
+        let value = root[property].as_str().unwrap_or_default();
+        assert!(!value.is_empty(), "{property}: {text}");
+    }
+    let described: Vec<&str> = root["hasPart"]
+        .as_array()
+        .expect("files")
+        .iter()
+        .map(|part| part["@id"].as_str().expect("an identifier"))
+        .collect();
+    for name in names_in(folder) {
+        let path = folder.join(&name);
+        if !path.is_file() || name == "ro-crate-metadata.json" {
+            continue;
+        }
+        assert!(described.contains(&name.as_str()), "{name}: {text}");
+        let size = entity(&name)["contentSize"].as_str();
+        let octets = fs::metadata(&path).expect("a file").len().to_string();
+        assert!(size.is_none_or(|size| size == octets), "{name}: {text}");
+    }
+    assert!(described.iter().all(|id| entity(id)["@type"] == "File"));
+    let run = graph
+        .iter()
+        .find(|entity| entity["@type"] == "CreateAction");
+    let run = run.expect("the run");
+    let program = entity(run["instrument"]["@id"].as_str().expect("a program"));
+    assert_eq!(program["@type"], "SoftwareApplication");
 }
 
 #[test]

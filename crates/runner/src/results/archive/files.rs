@@ -13,6 +13,9 @@ pub(super) const README: &str = "README";
 /// The file of checksums in the format of `sha256sum -c`.
 pub(super) const SUMS: &str = "SHA256SUMS";
 
+/// The file that describes the archive to programs.
+pub(super) const METADATA: &str = "ro-crate-metadata.json";
+
 /// A file of the archive.
 pub(super) struct PackedFile {
     /// Its path in the archive, relative to the folder of the run.
@@ -29,7 +32,7 @@ pub(super) struct PackedFile {
 pub(super) fn members(results: &Folder) -> Result<Vec<PackedFile>, ArchiveError> {
     let mut all = Vec::new();
     add_files(results, "", &mut all)?;
-    all.retain(|file| ![README, SUMS].contains(&file.name.as_str()));
+    all.retain(|file| ![README, METADATA, SUMS].contains(&file.name.as_str()));
     all.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(all)
 }

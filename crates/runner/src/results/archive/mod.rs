@@ -9,6 +9,7 @@
 mod error;
 mod files;
 mod held_io;
+mod metadata;
 mod pack;
 mod texts;
 
@@ -17,7 +18,7 @@ pub use error::ArchiveError;
 use crate::results::owner;
 use crate::results::store;
 use crate::results::unfinished::UnfinishedFile;
-use files::{README, SUMS, members, sum_of, summed};
+use files::{METADATA, README, SUMS, members, summed};
 use jiff::Timestamp;
 use pack::ArchiveContents;
 use std::fs;
@@ -48,9 +49,11 @@ pub fn write(directory: &Path, output: Option<&Path>) -> Result<(PathBuf, String
     );
     refuse_place(&directory, &output)?;
     let members = members(&results)?;
-    let readme = texts::readme(&stored);
-    let sums = texts::sums(&members, &sum_of(readme.as_bytes()));
-    let texts = [(README, readme), (SUMS, sums)];
+    let mut texts = vec![
+        (README, texts::readme(&stored)),
+        (METADATA, metadata::text(&stored, &members)),
+    ];
+    texts.push((SUMS, texts::sums(&texts, &members)));
     write_new(
         &ArchiveContents {
             name: &name,

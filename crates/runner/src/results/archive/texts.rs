@@ -1,6 +1,6 @@
 //! The files that an archive contains in addition to the results: a description, and the checksums.
 
-use super::files::{PackedFile, README};
+use super::files::{METADATA, PackedFile, sum_of};
 use crate::results::store::StoredRun;
 use jiff::Timestamp;
 use sixbench_method::record::Ending;
@@ -21,12 +21,15 @@ pub(super) fn end_s(stored: &StoredRun) -> u64 {
         .unwrap_or(0)
 }
 
-/// Returns one line for each file.
-pub(super) fn sums(members: &[PackedFile], readme_sum: &str) -> String {
-    let lines = members
+/// Returns one line for each file: first the texts that the archive adds, then those of the results.
+pub(super) fn sums(texts: &[(&'static str, String)], members: &[PackedFile]) -> String {
+    let added = texts
+        .iter()
+        .map(|(name, text)| format!("{}  {name}\n", sum_of(text.as_bytes())));
+    let of_results = members
         .iter()
         .map(|PackedFile { name, sum, .. }| format!("{sum}  {name}\n"));
-    format!("{readme_sum}  {README}\n{}", lines.collect::<String>())
+    added.chain(of_results).collect()
 }
 
 /// Returns the text for readers of the archive.
@@ -54,15 +57,17 @@ pub(super) fn readme(stored: &StoredRun) -> String {
         &facts.sixbench
     };
     let text = format!(
-        "{}: results of sixbench\n\n{began}Version: {version}\nTrials: {}\n{}\n\n{CONTENTS}",
+        "{}: results of sixbench\n\n{began}Version: {version}\nTrials: {}\n{}\n\n{}\n{REST}",
         plan.name,
         records.len(),
-        ending(stored)
+        ending(stored),
+        contents()
     );
     visible_lines(&text).into_owned()
 }
 
-fn ending(stored: &StoredRun) -> &'static str {
+/// Returns how the run ended, as a sentence.
+pub(super) fn ending(stored: &StoredRun) -> &'static str {
     match stored.facts.runs.last().map(|part| &part.ending) {
         Some(Some(Ending::Complete)) => "The run is complete.",
         Some(Some(Ending::Interrupted)) => {
@@ -78,16 +83,51 @@ fn ending(stored: &StoredRun) -> &'static str {
     }
 }
 
-const CONTENTS: &str = "\
-report.html     the report: open it in a browser
-trials.jsonl    every trial, one line each: the source of all results
-resolved.toml   the plan with every default; sixbench run resolved.toml repeats the run
-facts.json      versions, the machine and how it was set, configuration of the devices
-commands.sh     every command of the testbed
-results.csv     the searches as a table
-results.json    every point with its result, for programs
-exports         further formats, if they were exported; --to latex has the methods and how to cite them
+/// A file, or a folder, that readers of an archive look for.
+pub(super) struct DescribedFile {
+    pub(super) name: &'static str,
+    pub(super) description: &'static str,
+}
 
+impl DescribedFile {
+    const fn new(name: &'static str, description: &'static str) -> Self {
+        Self { name, description }
+    }
+}
+
+pub(super) const CONTENTS: [DescribedFile; 9] = [
+    DescribedFile::new("report.html", "the report: open it in a browser"),
+    DescribedFile::new(
+        "trials.jsonl",
+        "every trial, one line each: the source of all results",
+    ),
+    DescribedFile::new(
+        "resolved.toml",
+        "the plan with every default; sixbench run resolved.toml repeats the run",
+    ),
+    DescribedFile::new(
+        "facts.json",
+        "versions, the machine and how it was set, configuration of the devices",
+    ),
+    DescribedFile::new("commands.sh", "every command of the testbed"),
+    DescribedFile::new("results.csv", "the searches as a table"),
+    DescribedFile::new("results.json", "every point with its result, for programs"),
+    DescribedFile::new(
+        "exports",
+        "further formats, if they were exported; --to latex has the methods and how to cite them",
+    ),
+    DescribedFile::new(METADATA, "this list for programs (RO-Crate)"),
+];
+
+/// Returns a line for each of these files.
+fn contents() -> String {
+    CONTENTS
+        .iter()
+        .map(|file| format!("{:<22}  {}\n", file.name, file.description))
+        .collect()
+}
+
+const REST: &str = "\
 All but plan.toml, resolved.toml, recipes, trials.jsonl, facts.json, commands.sh and queries is derived: sixbench report DIR writes it again,
 and sixbench export DIR --to FORMAT what is in exports.
 Formats: https://github.com/sixbench/sixbench/blob/main/docs/RESULTS.md
