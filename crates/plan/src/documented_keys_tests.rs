@@ -1,32 +1,14 @@
 //! The keys that docs/plan-keys.toml describes, from which the tables of docs/PLANS.md are made, are those that the reader takes.
 
 use crate::parse;
-use serde::Deserialize;
+use crate::schema::rows::{KeyRow, rows};
 use sixbench_method::plan::Measure;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-const DESCRIBED: &str = include_str!("../../../docs/plan-keys.toml");
 /// Tables of a plan that have tables of their own in the documentation.
 const TABLES: [&str; 4] = ["test", "trial", "search", "testbed"];
 /// A key that no table has and that no key resembles, so that the reader answers with all keys that it knows.
 const UNKNOWN: &str = "no-such-key-anywhere";
-
-/// One or several keys with one meaning.
-#[derive(Deserialize)]
-pub(crate) struct Row {
-    /// The table of the documentation that has the row.
-    #[serde(skip)]
-    table: String,
-    keys: Vec<String>,
-    /// The measures that have these keys; empty if every test, or another table of the plan, has them.
-    #[serde(default)]
-    measures: Vec<String>,
-    /// The keys of the table that the value may be.
-    #[serde(default)]
-    inner: Vec<String>,
-    /// The kinds of values.
-    pub(crate) value: String,
-}
 
 /// A place in a plan at which a key can be given.
 #[derive(Clone, Copy, Debug)]
@@ -79,49 +61,31 @@ impl Place<'_> {
     }
 }
 
-impl Row {
-    /// Returns each place at which each key of the row can be given.
-    pub(crate) fn places(&self) -> Vec<(Place<'_>, &str)> {
-        let places: Vec<Place<'_>> = match self.table.as_str() {
-            "plan" => vec![Place::Plan],
-            "trial" => vec![Place::Table("[trial]")],
-            "search" => vec![Place::Table("[search]")],
-            "testbed" => vec![Place::Table("[testbed]")],
-            "authority" => vec![Place::Table("[testbed.authority]")],
-            "expect" => vec![Place::Inner("expect")],
-            "test" | "traffic" => vec![Place::Test("throughput")],
-            // This measure is stateful without `connections`.
-            "stateful" => vec![Place::Test("table-capacity")],
-            _ => self.measures.iter().map(|name| Place::Test(name)).collect(),
-        };
-        let keys = |place| self.keys.iter().map(move |key| (place, key.as_str()));
-        places.into_iter().flat_map(keys).collect()
-    }
-
-    pub(crate) fn keys(&self) -> &[String] {
-        &self.keys
-    }
-
-    fn is_of_test_with(&self, measure: &str) -> bool {
-        let is_of_every = ["test", "traffic", "stateful"].contains(&self.table.as_str());
-        is_of_every || self.measures.iter().any(|name| name == measure)
-    }
+/// Returns each place at which each key of a row can be given.
+pub(crate) fn places(row: &KeyRow) -> Vec<(Place<'_>, &str)> {
+    let places: Vec<Place<'_>> = match row.table.as_str() {
+        "plan" => vec![Place::Plan],
+        "trial" => vec![Place::Table("[trial]")],
+        "search" => vec![Place::Table("[search]")],
+        "testbed" => vec![Place::Table("[testbed]")],
+        "authority" => vec![Place::Table("[testbed.authority]")],
+        "expect" => vec![Place::Inner("expect")],
+        "test" | "traffic" => vec![Place::Test("throughput")],
+        // This measure is stateful without `connections`.
+        "stateful" => vec![Place::Test("table-capacity")],
+        _ => row.measures.iter().map(|name| Place::Test(name)).collect(),
+    };
+    let keys = |place| row.keys.iter().map(move |key| (place, key.as_str()));
+    places.into_iter().flat_map(keys).collect()
 }
 
-/// Returns the rows of all tables.
-pub(crate) fn rows() -> Vec<Row> {
-    let tables: BTreeMap<String, Vec<Row>> = toml::from_str(DESCRIBED).expect("tables of rows");
-    let named = |(table, rows): (String, Vec<Row>)| {
-        rows.into_iter().map(move |row| Row {
-            table: table.clone(),
-            ..row
-        })
-    };
-    tables.into_iter().flat_map(named).collect()
+fn is_of_test_with(row: &KeyRow, measure: &str) -> bool {
+    let is_of_every = ["test", "traffic", "stateful"].contains(&row.table.as_str());
+    is_of_every || row.measures.iter().any(|name| name == measure)
 }
 
 /// Returns the keys of those rows that are wanted.
-fn described(rows: &[Row], is_wanted: impl Fn(&Row) -> bool) -> BTreeSet<String> {
+fn described(rows: &[KeyRow], is_wanted: impl Fn(&KeyRow) -> bool) -> BTreeSet<String> {
     let wanted = rows.iter().filter(|row| is_wanted(row));
     wanted.flat_map(|row| row.keys.iter().cloned()).collect()
 }
@@ -147,7 +111,7 @@ fn every_key_that_a_table_takes_is_documented_and_no_other() {
 fn every_key_that_a_test_takes_is_documented_for_its_measure_and_no_other() {
     let rows = rows();
     for measure in Measure::infos().map(|info| info.term.name) {
-        let described = described(&rows, |row| row.is_of_test_with(measure));
+        let described = described(&rows, |row| is_of_test_with(row, measure));
         let known = Place::Test(measure).known();
         let missing: Vec<_> = known.difference(&described).collect();
         assert!(missing.is_empty(), "{measure}: not described: {missing:?}");
@@ -163,7 +127,7 @@ fn every_key_that_a_test_takes_is_documented_for_its_measure_and_no_other() {
 #[test]
 fn every_key_of_an_inline_table_is_documented_and_no_other() {
     for row in rows() {
-        for (place, key) in row.places().into_iter().filter(|_| !row.inner.is_empty()) {
+        for (place, key) in places(&row).into_iter().filter(|_| !row.inner.is_empty()) {
             let measure = match place {
                 Place::Test(measure) => measure,
                 other => panic!("an inline table in {other:?}"),

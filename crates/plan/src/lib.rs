@@ -8,6 +8,7 @@ mod plan_file;
 pub mod plans;
 mod reader;
 pub mod resolved;
+pub mod schema;
 mod sections;
 pub mod traffic_profile;
 pub mod wizard;

@@ -1,6 +1,7 @@
 //! Every key of a plan file takes one type of TOML value and refuses the others, each at its line.
 
-use crate::documented_keys_tests::{Place, Row, rows};
+use crate::documented_keys_tests::{Place, places};
+use crate::schema::rows::{KeyRow, rows};
 use crate::{Diagnostic, parse};
 use sixbench_method::plan::ExportFormat;
 
@@ -42,13 +43,13 @@ fn type_mistake(source: &str, line: &str) -> Option<Diagnostic> {
 #[test]
 fn every_key_takes_values_of_its_type_alone() {
     for row in rows() {
-        for (place, key) in row.places() {
+        for (place, key) in places(&row) {
             check_types(&row, place, key);
         }
     }
 }
 
-fn check_types(row: &Row, place: Place<'_>, key: &str) {
+fn check_types(row: &KeyRow, place: Place<'_>, key: &str) {
     let types = types(&row.value);
     let values = [
         ("\"1\"", Text, Quantity),

@@ -1,6 +1,7 @@
 //! Values that no key of a plan file takes are refused at their lines, with what is allowed: each key of docs/plan-keys.toml with each such value.
 
-use crate::documented_keys_tests::{Place, Row, rows};
+use crate::documented_keys_tests::{Place, places};
+use crate::schema::rows::{KeyRow, rows};
 use crate::{Diagnostic, parse, render};
 
 /// Numbers that no key takes: below zero, no number, and more than 64 bits have.
@@ -116,7 +117,7 @@ fn complaint(place: Place<'_>, key: &str, value: &str, is_never_taken: bool) -> 
     unclear.map(|mistake| format!("{line}: does not say what is allowed: {}", mistake.title))
 }
 
-fn complaints(row: &Row) -> Vec<String> {
+fn complaints(row: &KeyRow) -> Vec<String> {
     let is_number = ["number", "time", "rate", "share", "quantity"]
         .iter()
         .any(|kind| row.value.split(", ").any(|word| word == *kind));
@@ -127,8 +128,8 @@ fn complaints(row: &Row) -> Vec<String> {
         never.extend(NO_QUANTITIES);
     }
     let of_value = |value: &&str, is_never_taken: bool| {
-        let places = row.places();
-        let (place, key) = places.first()?;
+        let of_row = places(row);
+        let (place, key) = of_row.first()?;
         complaint(*place, key, value, is_never_taken)
     };
     let of_never = never.iter().filter_map(|value| of_value(value, true));

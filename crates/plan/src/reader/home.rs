@@ -63,8 +63,8 @@ fn keys_of(described: &DeTable<'_>, table: &str, section: &'static str) -> Vec<D
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::documented_keys_tests::rows;
     use crate::fixture_tests::mistakes;
+    use crate::schema::rows::rows;
     use std::collections::BTreeSet;
 
     /// Returns the sections that have a key, each once.
@@ -77,7 +77,7 @@ mod tests {
     fn a_key_in_another_section_is_told_where_it_belongs() {
         let rows = rows();
         let mut told = 0;
-        for key in rows.iter().flat_map(|row| row.keys()) {
+        for key in rows.iter().flat_map(|row| &row.keys) {
             let homes: Vec<_> = homes(key).into_iter().collect();
             let [home] = homes[..] else {
                 continue;

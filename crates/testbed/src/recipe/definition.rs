@@ -5,13 +5,14 @@ use super::{
     Technology, plain,
 };
 use ipnet::{IpNet, Ipv6Net};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::record::{LinkFacts, LinkKind, PathFacts};
 use std::net::IpAddr;
 
 /// The setup of one device, and the traffic that it understands.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Recipe {
     /// A unique name: lower-case letters, digits, `-`.
@@ -122,7 +123,7 @@ pub struct Recipe {
 }
 
 /// Defects that corrupt individual frames at any load, so that without an exemption no load would be free of loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum KnownDefect {
     /// The device writes a UDP checksum of zero where all ones is required (RFC 768, RFC 8200 section 8.1): one frame in 65,536.
@@ -132,7 +133,7 @@ pub enum KnownDefect {
 }
 
 /// The host on which a device runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviceHost {
     /// In a network namespace of this machine, set up by the recipe.
@@ -158,7 +159,7 @@ impl DeviceHost {
 }
 
 /// The place where a device that is set up by this recipe can filter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FilterPlace {
     /// Where the kernel forwards datagrams that arrived on one of the two links: nftables' hook `forward`.
@@ -166,7 +167,7 @@ pub enum FilterPlace {
 }
 
 /// A program that is built into the lab's cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LabProgram {
     /// VPP of FD.io.
@@ -174,7 +175,7 @@ pub enum LabProgram {
 }
 
 /// A program and where to get it: a Debian package or, if there is none, its source. One of the two must be given.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RequiredProgram {
     /// The name of the program.
@@ -202,7 +203,7 @@ impl RequiredProgram {
 }
 
 /// The translation of addresses.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
@@ -220,7 +221,7 @@ pub struct TranslationSection {
 /// A DNS server. Its foreground is the query as it appears on either link: on the left from the tester to the server's own address, on the right
 /// from the server to the authority, which is the tester again. For an authoritative server, the right link is the one that a DNS64 server would
 /// have. It is checked, so that all recipes have the same form, but not used, because the query ends at the server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
@@ -235,6 +236,7 @@ pub struct DnsSection {
     pub tls_port: Option<u16>,
     /// The prefix (RFC 6052) in which it synthesises addresses. Required for DNS64 servers, and not allowed for others.
     #[serde(default)]
+    #[schemars(with = "Option<String>")]
     pub prefix: Option<Ipv6Net>,
 }
 
@@ -244,7 +246,7 @@ fn domain() -> u16 {
 }
 
 /// A configuration file, written into the device's own directory (`{dir}`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConfigFile {
     /// The path relative to that directory.

@@ -11,6 +11,7 @@ mod host;
 mod library;
 mod name;
 mod plain;
+pub mod schema;
 mod state;
 mod step;
 mod system;

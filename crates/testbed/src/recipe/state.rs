@@ -2,11 +2,12 @@
 
 use super::{RecipeCommand, plain};
 use ipnet::IpNet;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 /// The connection tracking table of a device (RFC 9693), and its pool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
@@ -57,7 +58,7 @@ pub struct StateSection {
 }
 
 /// The timers of a device: short ones, so that requirements on them can be asked in seconds, and its own. The times are in seconds.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
@@ -88,7 +89,7 @@ fn one() -> u64 {
 }
 
 /// A range of ports: `1024-65535`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct PoolPorts {
     /// The first port.
@@ -127,7 +128,7 @@ impl From<PoolPorts> for String {
 }
 
 /// A side of the device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviceSide {
     /// Left.
@@ -138,7 +139,7 @@ pub enum DeviceSide {
 }
 
 /// An address, or a prefix whose addresses are all used, including the first and the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct Pool(IpNet);
 
@@ -182,7 +183,7 @@ impl Pool {
 }
 
 /// A sysctl of this machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,

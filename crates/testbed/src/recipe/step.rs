@@ -1,9 +1,10 @@
 //! A command of a recipe.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A command: words separated by whitespace, not interpreted by a shell. Placeholders in braces are replaced.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,

@@ -1,11 +1,12 @@
 //! The operating system for which a recipe is written, with its commands for addresses, routes and links.
 
 use ipnet::IpNet;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 /// A supported operating system.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum System {
     /// Linux with iproute2, on another machine or in a namespace of this one.

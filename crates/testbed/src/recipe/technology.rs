@@ -2,6 +2,7 @@
 //! subscriber's traffic. Rules are not interpreted here: they are data, which `runner` has checked and evaluated.
 
 use super::plain;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -9,7 +10,7 @@ use std::fmt;
 use std::net::IpAddr;
 
 /// Kinds of devices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Technology {
     /// Forwards IPv4.
@@ -85,7 +86,7 @@ impl Technology {
 }
 
 /// The subscribers behind the device's left link, all emulated by the tester. The foreground of the recipe is that of the first one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Subscribers {
     /// The default number of subscribers, for plans that do not set it.
@@ -96,6 +97,7 @@ pub struct Subscribers {
     pub most: Option<u32>,
     /// The mapping rules of a MAP-T or MAP-E domain, as one table or several.
     #[serde(default, deserialize_with = "one_or_several")]
+    #[schemars(schema_with = "schema_of_one_or_several")]
     pub map: Vec<MapRuleSection>,
     /// The tunnels of lw4o6 or DS-Lite.
     #[serde(default)]
@@ -106,7 +108,7 @@ pub struct Subscribers {
 }
 
 /// A mapping rule (RFC 7597 section 5).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
@@ -127,7 +129,7 @@ pub struct MapRuleSection {
 }
 
 /// Tunnels whose subscriber ends have consecutive prefixes or addresses.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
@@ -158,7 +160,7 @@ pub struct SoftwiresSection {
 }
 
 /// A 6rd domain (RFC 5969), of which 6to4 is a special case.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
@@ -177,6 +179,12 @@ pub struct SixRdSection {
     /// The position of the first subscriber's address within the prefix.
     #[serde(default = "first")]
     pub first: u64,
+}
+
+/// Returns the schema of what [`one_or_several`] reads.
+fn schema_of_one_or_several(generator: &mut SchemaGenerator) -> Schema {
+    let rule = generator.subschema_for::<MapRuleSection>();
+    json_schema!({ "anyOf": [rule, { "type": "array", "items": rule }] })
 }
 
 /// Reads a table or an array of tables.

@@ -1,11 +1,12 @@
 //! The traffic that a device understands, and the links that carry it.
 
 use ipnet::IpNet;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 /// A link between tester and device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
@@ -13,16 +14,18 @@ use std::net::IpAddr;
 )]
 pub struct RecipeLink {
     /// The device's addresses with the link's prefix lengths.
+    #[schemars(with = "Vec<String>")]
     pub dut: Vec<IpNet>,
     /// The tester's on-link addresses, for which the tester answers.
     pub tester: Vec<IpAddr>,
     /// Prefixes that the device reaches through the tester. Varying addresses and networks must be within them.
     #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     pub routes: Vec<IpNet>,
 }
 
 /// Traffic, described by a datagram from left to right as it appears on either side. The reverse direction swaps the ends.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "kebab-case",
     deny_unknown_fields,
@@ -46,7 +49,7 @@ fn one() -> u8 {
 }
 
 /// The source and destination of a datagram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Ends {
     /// The source address.
@@ -59,7 +62,7 @@ pub struct Ends {
 }
 
 /// The outer header of an encapsulated datagram: IPv6 in IPv4, or IPv4 in IPv6.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Outer {
     /// The sending end of the tunnel.
