@@ -3,6 +3,7 @@
 
 use crate::reader::nearest;
 use crate::reader::words::{identifier, interface, profile};
+use crate::schema;
 use sixbench_method::measures::{Demand, Info, Measure};
 use sixbench_method::names::NameError;
 use sixbench_method::units::{ValueError, expected};
@@ -149,7 +150,8 @@ pub fn ask(library: &Library, screen: impl Screen) -> Result<String, UnansweredQ
     let profile = dialogue.ask(&asked, |text| profile(text).map(|_| text.to_owned()))?;
     let tests: String = measures.iter().map(|info| test(device, info)).collect();
     Ok(format!(
-        "name = \"{name}\"\nprofile = \"{profile}\"\n{}{tests}",
+        "#:schema {}\nname = \"{name}\"\nprofile = \"{profile}\"\n{}{tests}",
+        schema::URL,
         testbed(&place)
     ))
 }

@@ -148,7 +148,7 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Print the JSON Schema of what sixbench writes: trial, facts, results, plan, event or conformance
+    /// Print a JSON Schema: of files for an editor (plan-file, recipe), or of what sixbench writes (trial, facts, results, plan, event, conformance)
     Schema {
         #[arg(value_name = "NAME", value_parser = sixbench_runner::schema::text)]
         text: String,

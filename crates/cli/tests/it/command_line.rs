@@ -2,8 +2,8 @@
 
 use crate::common::plans::{self, KERNEL_TWO_SIZES};
 use crate::common::{
-    ONE_AT_A_TIME, ROOT, SIITPERF, Scratch, assert_ran, exported, facts, kill, names_in,
-    namespaces_of, output, records, router, signal, sixbench, start, text, wait_until,
+    ONE_AT_A_TIME, ROOT, SIITPERF, Scratch, assert_ran, assert_valid, exported, facts, kill,
+    names_in, namespaces_of, output, records, router, signal, sixbench, start, text, wait_until,
 };
 use std::fs;
 use std::path::Path;
@@ -847,11 +847,15 @@ fn a_plan_is_made_by_answers_and_no_file_is_overwritten() {
         "{}",
         text(&again.stderr)
     );
-    assert!(
-        fs::read_to_string(&plan)
-            .expect("the first")
-            .starts_with("name = \"first\"")
+    let written = fs::read_to_string(&plan).expect("the first");
+    let (schema, keys) = written.split_once('\n').expect("lines");
+    assert!(keys.starts_with("name = \"first\""), "{written}");
+    assert_eq!(
+        schema,
+        "#:schema https://github.com/sixbench/sixbench/raw/main/docs/schema/plan-file.json"
     );
+    let file: toml::Table = written.parse().expect("TOML");
+    assert_valid("plan-file", &[serde_json::to_value(file).expect("JSON")]);
 }
 
 #[test]

@@ -415,8 +415,9 @@ fn everything_that_a_run_writes_for_programs_is_as_the_schemas_say() {
     let refused = output(&["schema", "record"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(
-        text(&refused.stderr)
-            .contains("expected one of trial, facts, results, plan, event, conformance"),
+        text(&refused.stderr).contains(
+            "expected one of trial, facts, results, plan, event, conformance, plan-file, recipe"
+        ),
         "{}",
         text(&refused.stderr)
     );

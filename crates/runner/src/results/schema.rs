@@ -1,4 +1,5 @@
-//! The JSON Schemas of a run's output, generated from the types that write and read it. They are also in `docs/schema/`.
+//! The JSON Schemas of a run's output, generated from the types that write and read it, and those of the files that people write, for editors. They are
+//! also in `docs/schema/`.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -6,12 +7,14 @@ use sixbench_conformance::DeviceResults;
 use sixbench_method::event::Event;
 use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_plan::resolved;
+use sixbench_plan::schema as plan_schema;
 use sixbench_report as report;
+use sixbench_testbed::recipe::schema as recipe_schema;
 
 /// A schema: its name, its title, and the function that generates it.
 type NamedSchema = (&'static str, &'static str, fn() -> Schema);
 
-const SCHEMAS: [NamedSchema; 6] = [
+const SCHEMAS: [NamedSchema; 8] = [
     (
         "trial",
         "A line of trials.jsonl of sixbench",
@@ -38,6 +41,8 @@ const SCHEMAS: [NamedSchema; 6] = [
         "conformance.json of sixbench, and what its command prints with --json",
         of_written::<DeviceResults>,
     ),
+    ("plan-file", "A plan of sixbench", plan_schema::plan_file),
+    ("recipe", "A recipe of sixbench", recipe_schema::recipe_file),
 ];
 
 /// Returns the names of the schemas.
@@ -112,7 +117,7 @@ mod tests {
         assert_eq!(
             text("record"),
             Err(
-                "expected one of trial, facts, results, plan, event, conformance, not `record`"
+                "expected one of trial, facts, results, plan, event, conformance, plan-file, recipe, not `record`"
                     .to_owned()
             )
         );
