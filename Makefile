@@ -1,5 +1,5 @@
 # The two commands of the README, and what CI adds. Everything that must be installed is installed here.
-.PHONY: quickstart quick test long build lab deps check deny advisories fuzz book nic-bench package static image clean
+.PHONY: quickstart quick test long build lab deps check deny advisories fuzz book nic-bench package static image release clean
 
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
@@ -93,6 +93,14 @@ package: build
 # A program that needs nothing but the kernel, tried in a root directory that holds nothing else.
 static:
 	$(SUDO) ./scripts/check-static "$$(./scripts/build-static release)"
+
+# What a release publishes, in target/dist: the static programs of these architectures, of which the other one is cross-compiled and run by QEMU, the Debian
+# package of this machine's, the list of their crates, and the SHA-256 of all.
+release: ARCHITECTURES = x86_64 aarch64
+release: build
+	./scripts/install-dependencies release
+	./scripts/install-cargo-deb
+	./scripts/build-release target/dist $(ARCHITECTURES)
 
 # With Docker, Podman or Buildah, and tried.
 image:

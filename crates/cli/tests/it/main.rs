@@ -39,6 +39,7 @@ mod privileges;
 mod python;
 mod queues;
 mod refusals;
+mod release;
 #[path = "common/results.rs"]
 mod results;
 mod results_directory;
