@@ -21,7 +21,7 @@ pub(crate) struct KeyRow {
     /// The kinds of values.
     pub(crate) value: String,
     pub(super) meaning: String,
-    /// What holds without the key; empty if nothing does.
+    /// The value without the key; empty if there is none.
     #[serde(default)]
     pub(super) default: String,
 }

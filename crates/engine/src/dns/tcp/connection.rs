@@ -2,7 +2,7 @@
 
 use super::super::sockets::{ID_STEP, IDENTIFIERS, NONE};
 use super::framing::{FrameReader, Misframed, frame};
-use super::stream::QueryStream;
+use super::stream::ClientStream;
 use super::tls::TlsStream;
 use sixbench_method::trial::dns::TcpCounts;
 use std::collections::VecDeque;
@@ -37,7 +37,7 @@ pub(super) enum Delivery {
 
 /// A connection of the client.
 pub(super) struct QueryConnection {
-    pub(super) stream: Option<QueryStream>,
+    pub(super) stream: Option<ClientStream>,
     pub(super) state: QueryConnectionState,
     /// True if an answer has come since it was established.
     pub(super) has_answered: bool,
@@ -95,7 +95,7 @@ impl QueryConnection {
     /// Returns whether the kernel has not taken all octets.
     pub(super) fn is_blocked(&self) -> bool {
         self.taken < self.outgoing.len()
-            || self.stream.as_ref().is_some_and(QueryStream::has_unsent)
+            || self.stream.as_ref().is_some_and(ClientStream::has_unsent)
     }
 
     /// Sends what may be sent: as long as no more than `most` queries wait for their answers, and the kernel takes all octets. Returns whether the

@@ -26,7 +26,7 @@ use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
-use stream::QueryStream;
+use stream::ClientStream;
 use tls::TlsClient;
 
 /// Octets read in one call.
@@ -346,8 +346,8 @@ impl QueryConnections {
     fn connect(&mut self, index: usize, now_ns: u64) -> io::Result<()> {
         let tcp = self.begin_to_connect()?;
         let mut stream = match &self.tls {
-            None => QueryStream::Plain(tcp),
-            Some(tls) => QueryStream::Tls(Box::new(tls.stream(tcp)?)),
+            None => ClientStream::Plain(tcp),
+            Some(tls) => ClientStream::Tls(Box::new(tls.stream(tcp)?)),
         };
         let interest = Interest::READABLE | Interest::WRITABLE;
         self.poll

@@ -5,12 +5,12 @@ use mio::net::TcpStream;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 
 /// A connection of the client, established or about to be.
-pub(super) enum QueryStream {
+pub(super) enum ClientStream {
     Plain(TcpStream),
     Tls(Box<TlsStream>),
 }
 
-impl QueryStream {
+impl ClientStream {
     /// Returns the socket, at which readiness is seen.
     pub(super) fn socket(&mut self) -> &mut TcpStream {
         match self {
@@ -50,7 +50,7 @@ impl QueryStream {
     /// Passes to the kernel what was taken.
     ///
     /// # Errors
-    /// As [`QueryStream::write`].
+    /// As [`ClientStream::write`].
     pub(super) fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Plain(_) => Ok(()),

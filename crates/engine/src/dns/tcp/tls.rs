@@ -49,7 +49,7 @@ pub enum IdentityError {
     Name {
         /// The name.
         name: String,
-        /// What is wrong.
+        /// The cause in words.
         source: InvalidDnsNameError,
     },
 }

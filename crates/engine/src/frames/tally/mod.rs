@@ -7,7 +7,7 @@ mod icmp_errors;
 mod lengths;
 mod order;
 mod queues;
-mod run;
+mod right_frames;
 
 pub(crate) use icmp_errors::IcmpErrorTable;
 pub(crate) use queues::QueueCounts;
@@ -26,7 +26,7 @@ use gaps::GapFinder;
 use lengths::LengthRecorder;
 use order::ArrivalOrder;
 use queues::{FaultyFrames, FrameFault};
-use run::FrameRun;
+use right_frames::RightFrames;
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{
     BroadcastCounts, DirectionDetails, DirectionResult, Fault, LOSS_BIN_NS, Schedule, Silence,
@@ -68,7 +68,7 @@ pub(crate) struct FrameTally {
     expected: ExpectedFrames,
     seen: Bitmap,
     /// The right frames that are not yet counted: neither below nor in `seen`.
-    run: FrameRun,
+    run: RightFrames,
     /// False if each frame is to be counted for itself: what is learnt from it, or its delay, is not the same for all frames of a run.
     has_runs: bool,
     /// The outcomes of the frames that are not simply right, by number, if other receivers may see frames with the same numbers.
@@ -138,7 +138,7 @@ impl FrameTally {
         let bins = expected.duration_ns.div_ceil(LOSS_BIN_NS).max(1);
         Self {
             seen: Bitmap::new(reach),
-            run: FrameRun::EMPTY,
+            run: RightFrames::EMPTY,
             has_runs: queues.sending <= 1
                 && !expected.verifier.learns()
                 && !expected.delays.are_of_each_frame(),
@@ -185,7 +185,7 @@ impl FrameTally {
     /// Counts the frames that were put off: at the end of each poll, before any count is read.
     #[inline]
     pub(crate) fn end_poll(&mut self, on_first: &mut impl FnMut(Tag)) {
-        let run = std::mem::replace(&mut self.run, FrameRun::EMPTY);
+        let run = std::mem::replace(&mut self.run, RightFrames::EMPTY);
         let frames = run.len();
         if frames == 0 {
             return;
@@ -229,7 +229,7 @@ impl FrameTally {
         }
         match class {
             FrameClass::Right(tag) if self.has_runs => {
-                self.run = FrameRun::begin(tag, arrival, |sequence| {
+                self.run = RightFrames::begin(tag, arrival, |sequence| {
                     self.pacer.due_time(sequence) <= tag.time_ns
                 });
             }

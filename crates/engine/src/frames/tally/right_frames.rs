@@ -9,7 +9,7 @@ const MOST: u64 = 64;
 
 /// Frames of one stream with consecutive numbers that have been verified and not yet counted.
 #[derive(Clone, Copy)]
-pub(super) struct FrameRun {
+pub(super) struct RightFrames {
     /// The first frame, and the arrival of all.
     first: Tag,
     arrival: Arrival,
@@ -18,7 +18,7 @@ pub(super) struct FrameRun {
     end: u64,
 }
 
-impl FrameRun {
+impl RightFrames {
     /// The run without frames, which no frame continues.
     pub(super) const EMPTY: Self = Self {
         first: Tag {
