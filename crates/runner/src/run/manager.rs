@@ -181,27 +181,27 @@ impl Manager<'_> {
     }
 
     fn all_devices(&mut self) -> Result<(), RunError> {
-        for tests in groups(self.request.plan) {
-            if !self.begins_in_time(&tests) {
+        let groups = groups(self.request.plan);
+        for (index, tests) in groups.iter().enumerate() {
+            if !self.begins_in_time(&groups[index..]) {
                 break;
             }
-            self.group(&tests)?;
+            self.group(tests)?;
             self.write(true)?;
         }
         Ok(())
     }
 
-    /// Gives the device of a group its share of the run's time. Returns whether there is any left.
-    fn begins_in_time(&mut self, tests: &[&Test]) -> bool {
+    /// Gives the device of the first of these groups, which are all that are to come, its share of the run's time. Returns whether there is any left.
+    fn begins_in_time(&mut self, to_come: &[Vec<&Test>]) -> bool {
         let Some(limit) = &mut self.limit else {
             return true;
         };
-        let is_of_group = |name: &str| tests.iter().any(|test| test.name == name);
-        limit.begin_device(
-            self.clock.elapsed(),
-            self.forecast.remaining_of_ns(is_of_group),
-            self.forecast.remaining_ns(),
-        )
+        let forecast = &self.forecast;
+        let expected = to_come.iter().map(|tests| {
+            forecast.remaining_of_ns(|name| tests.iter().any(|test| test.name == name))
+        });
+        limit.begin_device(self.clock.elapsed(), &expected.collect::<Vec<_>>())
     }
 
     /// Performs all measurements of one group. Those at the throughput come after all searches for the throughput, because they use its median.

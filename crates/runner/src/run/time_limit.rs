@@ -25,16 +25,13 @@ impl TimeLimit {
         }
     }
 
-    /// Gives a device, of whose measurements `device_ns` of all `expected_ns` to come are expected, its part of the time that is left. Returns whether
-    /// there is any.
-    pub(super) fn begin_device(
-        &mut self,
-        elapsed: Duration,
-        device_ns: u64,
-        expected_ns: u64,
-    ) -> bool {
+    /// Gives a device its part of the time that is left, by the time that is expected of it and of the devices after it, in this order. What earlier devices
+    /// had no time for is not made up for, so it has no part. Returns whether there is any time.
+    pub(super) fn begin_device(&mut self, elapsed: Duration, to_come_ns: &[u64]) -> bool {
         let left = self.within.saturating_sub(elapsed);
-        let share = device_ns as f64 / expected_ns.max(device_ns).max(1) as f64;
+        let device_ns = to_come_ns.first().copied().unwrap_or(0);
+        let all_ns = to_come_ns.iter().fold(0, |all, ns| all + u128::from(*ns));
+        let share = device_ns as f64 / all_ns.max(1) as f64;
         self.device_ends = elapsed + left.mul_f64(share);
         self.has_cut |= left.is_zero();
         !left.is_zero()
@@ -73,27 +70,34 @@ mod tests {
     #[test]
     fn a_device_has_its_expected_share_of_what_is_left() {
         let mut limit = TimeLimit::new(minutes(6));
-        assert!(limit.begin_device(minutes(0), MINUTE_NS, 3 * MINUTE_NS));
+        assert!(limit.begin_device(minutes(0), &[MINUTE_NS, 2 * MINUTE_NS]));
         assert!(limit.allows(minutes(1), 3) && !limit.allows(minutes(2), 2));
         assert!(limit.allows(minutes(5), 1), "the first one is always made");
         // The first device took longer than its share, and the rest have less.
-        assert!(limit.begin_device(minutes(4), MINUTE_NS, 2 * MINUTE_NS));
+        assert!(limit.begin_device(minutes(4), &[MINUTE_NS, MINUTE_NS]));
         assert!(limit.allows(minutes(4), 2) && !limit.allows(minutes(5), 2));
+    }
+
+    #[test]
+    fn the_last_device_has_all_of_the_time_that_is_left() {
+        let mut limit = TimeLimit::new(minutes(6));
+        limit.begin_device(minutes(5), &[4 * MINUTE_NS]);
+        assert!(limit.allows(minutes(6) - Duration::from_secs(1), 2));
     }
 
     #[test]
     fn a_device_is_not_begun_when_the_time_is_up() {
         let mut limit = TimeLimit::new(minutes(6));
-        assert!(limit.begin_device(minutes(1), MINUTE_NS, MINUTE_NS));
+        assert!(limit.begin_device(minutes(1), &[MINUTE_NS]));
         assert_eq!(limit.cut_within_s(), None);
-        assert!(!limit.begin_device(minutes(6), MINUTE_NS, MINUTE_NS));
+        assert!(!limit.begin_device(minutes(6), &[MINUTE_NS]));
         assert_eq!(limit.cut_within_s(), Some(360));
     }
 
     #[test]
     fn disturbed_trials_take_nothing_from_the_first_repetitions() {
         let mut limit = TimeLimit::new(minutes(6));
-        limit.begin_device(minutes(0), MINUTE_NS, MINUTE_NS);
+        limit.begin_device(minutes(0), &[MINUTE_NS]);
         assert_eq!(limit.to_spare_ns(minutes(1), 2 * MINUTE_NS), 3 * MINUTE_NS);
         assert_eq!(limit.to_spare_ns(minutes(5), 2 * MINUTE_NS), 0);
     }
