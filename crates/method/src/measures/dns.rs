@@ -530,7 +530,11 @@ fn transport(dns: &DnsTest) -> Option<Clause> {
         count(u64::from(dns.tcp_connections), "connection"),
         count(u64::from(dns.tcp_outstanding), "query")
     );
-    Some(Clause::may(PROCEDURE, "the procedure for DNS64 servers", actual))
+    Some(Clause::may(
+        PROCEDURE,
+        "the procedure for DNS64 servers",
+        actual,
+    ))
 }
 
 /// Returns the clauses on names that come from a file, of which neither the number nor the records are the tester's.
