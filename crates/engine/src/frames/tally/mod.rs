@@ -698,7 +698,11 @@ mod tests {
         let (mut arrivals, mut sequence) = (Vec::new(), 0);
         while sequence < frames {
             let batch = (1 + random.next_u64() % 100).min(frames - sequence);
-            let early_ns = if random.next_u64() % 8 == 0 { 3 } else { 0 };
+            let early_ns = if random.next_u64().is_multiple_of(8) {
+                3
+            } else {
+                0
+            };
             let time_ns = start_ns + (sequence + batch - 1) - early_ns;
             let arrival = Arrival {
                 since_ns: time_ns + random.next_u64() % 2 * 9,
